@@ -1,0 +1,1 @@
+"""Voicegraph: the memory of who said what to whom."""

@@ -1,0 +1,171 @@
+"""Sound, speech and voices as they cross packages. Times are seconds from the start of the session; audio is 16 kHz mono."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE_RATE = 16_000
+"""Hz, of every Waveform: what all encoders, the segmentation and the recogniser take."""
+
+Samples = npt.NDArray[np.float32]
+Progress = Callable[[float, str], None]
+"""Called with the share done in [0, 1] and the name of the stage."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """A stretch of time, `start` <= `end`."""
+
+    start: float
+    end: float
+
+    @property
+    def duration(self) -> float:
+        return self.end - self.start
+
+    def overlap(self, other: Segment) -> float:
+        """Seconds shared with `other`, never negative."""
+        return max(0.0, min(self.end, other.end) - max(self.start, other.start))
+
+
+@dataclass(frozen=True, slots=True)
+class Waveform:
+    """Mono float32 samples in [-1, 1] at SAMPLE_RATE, beginning `start` seconds into the session."""
+
+    samples: Samples
+    start: float = 0.0
+
+    @property
+    def duration(self) -> float:
+        return len(self.samples) / SAMPLE_RATE
+
+    @property
+    def segment(self) -> Segment:
+        return Segment(self.start, self.start + self.duration)
+
+    def crop(self, segment: Segment) -> Waveform:
+        """The part inside `segment` (session seconds); what lies outside this waveform is left out."""
+        first = max(0, round((segment.start - self.start) * SAMPLE_RATE))
+        last = max(first, round((segment.end - self.start) * SAMPLE_RATE))
+        return Waveform(self.samples[first:last], self.start + first / SAMPLE_RATE)
+
+
+@dataclass(frozen=True, slots=True)
+class AudioInfo:
+    """What a file is, as found by decoding it, not by its header."""
+
+    path: str
+    sha256: str
+    duration: float
+    channels: int
+    sample_rate: int
+    codec: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignalQuality:
+    level_dbfs: float
+    """RMS of the speech, dB relative to full scale, <= 0."""
+    snr_db: float
+    """Speech level over the level of the block's non-speech, dB; a rough figure."""
+    bandwidth_hz: float
+    """Frequency under which 99 % of the speech energy lies."""
+    clipped: float
+    """Share of samples at full scale, [0, 1]."""
+
+    @property
+    def is_telephone(self) -> bool:
+        """Narrowband: nothing above the 3.4 kHz of a telephone line (with the slope of real filters)."""
+        return self.bandwidth_hz <= 3_800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    text: str
+    segment: Segment
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerTurn:
+    """One speaker's uninterrupted contribution, as heard."""
+
+    index: int
+    """Position in the session, from 0, in order of `segment.start`."""
+    segment: Segment
+    track: str
+    """The local speaker within the session: a diarisation label, a channel or a platform participant."""
+    speech: tuple[Segment, ...]
+    """Where this speaker alone speaks: what may be embedded."""
+    overlapped: float
+    """Seconds of this turn in which somebody else speaks too."""
+    quality: SignalQuality
+    channel: str
+    """Acoustic channel tag, for channel means: "wideband", "telephone", or the feed's name."""
+    text: str | None = None
+    language: str | None = None
+    words: tuple[Word, ...] = ()
+
+    @property
+    def net_speech(self) -> float:
+        """Seconds of speech of this speaker alone (not the clip's length)."""
+        return sum(s.duration for s in self.speech)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpace:
+    """Which vectors may be compared with which: equal dimensions protect nothing."""
+
+    name: str
+    """snake_case, part of property names: `voiceprint__<name>`."""
+    version: str
+    """Short hash of weights and pre-processing."""
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerEmbedding:
+    vector: Samples
+    """Shape (dimension,), float32, L2-normalised, finite."""
+    space: EmbeddingSpace
+
+
+class SpeakerEncoder(Protocol):
+    """Waveforms of one speaker each → embeddings, in batches. Numbers: ENCODERS in service.audio.encoders."""
+
+    @property
+    def embedding_space(self) -> EmbeddingSpace: ...
+
+    def __call__(self, waveforms: Sequence[Waveform]) -> list[SpeakerEmbedding]:
+        """Raises AudioTooShort below the encoder's minimum; never returns NaN or a zero vector."""
+        ...
+
+
+class Recogniser(Protocol):
+    """Speech → words with times. Text never influences identity."""
+
+    name: str
+
+    def __call__(self, waveform: Waveform, *, language: str | None = None) -> Recognised: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    words: tuple[Word, ...]
+    language: str | None
+
+
+class TextEmbedder(Protocol):
+    """Texts → L2-normalised float32 rows, shape (n, dimension)."""
+
+    @property
+    def embedding_space(self) -> EmbeddingSpace: ...
+
+    def queries(self, texts: Sequence[str]) -> Samples: ...
+
+    def passages(self, texts: Sequence[str]) -> Samples: ...

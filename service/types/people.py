@@ -1,0 +1,238 @@
+"""People, what is known of their voices, what was decided about a turn, and who is asking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
+
+
+class Consent(StrEnum):
+    """State of a person's consent to one purpose (here: keeping the voice)."""
+
+    UNKNOWN = "unknown"
+    GRANTED = "granted"
+    WITHDRAWN = "withdrawn"
+    OPTED_OUT = "opted_out"
+
+
+class AnonymousVoices(StrEnum):
+    """What a space does with the voices of people who were never asked."""
+
+    EPHEMERAL = "ephemeral"
+    """Diarise within the session only; no exemplar is kept."""
+    EXPIRE = "expire"
+    """Keep exemplars with an expiry (default)."""
+    KEEP = "keep"
+
+
+class VoiceAccess(StrEnum):
+    """What a voice may do when somebody asks."""
+
+    NEVER = "never"
+    NARROW = "narrow"
+    """A voice only narrows what a token may see (default)."""
+    OPEN = "open"
+    """A voice alone opens what its person may see."""
+
+
+class AccessPolicy(StrEnum):
+    """Who may read a message; each includes the ones before it."""
+
+    OWN = "own"
+    ADDRESSED = "addressed"
+    ATTENDED = "attended"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceSettings:
+    """The policies of one tenant, stored on its Space node."""
+
+    id: str
+    access: AccessPolicy = AccessPolicy.ATTENDED
+    routing: str = "bounded"
+    """A name of service.identity.policies.POLICIES."""
+    voice_access: VoiceAccess = VoiceAccess.NARROW
+    anonymous_voices: AnonymousVoices = AnonymousVoices.EXPIRE
+    anonymous_days: int = 30
+    """Days an anonymous voice is kept under `expire` (DESIGN §2)."""
+    identity_revision: int = 0
+    """Counts every change to who is who; the ingest compares it when it writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """One accepted utterance of a person: evidence, with everything needed to take it back."""
+
+    id: str
+    vector: Samples
+    """Shape (dimension,), L2-normalised, before any channel compensation."""
+    net_speech: float
+    snr_db: float
+    channel: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonVoice:
+    """What the router knows of one person (or merged identity set) in one embedding space."""
+
+    person_id: str
+    space: EmbeddingSpace
+    centroid: Samples
+    """L2-normalised; for the default policy a pure function of `exemplars`."""
+    exemplars: tuple[Exemplar, ...] = ()
+    num_turns: int = 0
+    net_speech: float = 0.0
+    consent: Consent = Consent.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvidence:
+    """All that routing may look at: the voice and how good the sound is, never the transcript."""
+
+    message_id: str
+    track: str
+    """Id of the LocalSpeaker."""
+    start: float
+    end: float
+    net_speech: float
+    overlapped: float
+    snr_db: float
+    channel: str
+    embedding: SpeakerEmbedding | None
+    """None when there is too little speech to embed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a decision was based on; raw cosines in [-1, 1]; None without a candidate."""
+
+    cosine: float | None
+    runner_up: float | None
+    threshold: float
+    policy: str
+    encoder: str
+
+    @property
+    def margin(self) -> float | None:
+        return None if self.cosine is None or self.runner_up is None else self.cosine - self.runner_up
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The turn is this known person's; `learned` says whether the voiceprint may take it as an exemplar."""
+
+    message_id: str
+    track: str
+    person_id: str
+    scores: Scores
+    learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """The turn is a person not met before; `person_id` is new and depends only on the message's id."""
+
+    message_id: str
+    track: str
+    person_id: str
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """The turn is its local speaker's, whose person is decided; its own voice was not enough."""
+
+    message_id: str
+    track: str
+    person_id: str
+    scores: Scores
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Not decided; stays with its local speaker. Never creates a person."""
+
+    message_id: str
+    track: str
+    scores: Scores
+    reason: str
+    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | no_speech | opted_out"""
+
+
+Decision = Link | Create | Assigned | Unresolved
+
+
+class Assurance(StrEnum):
+    """How sure we are who is asking."""
+
+    NONE = "none"
+    VOICE = "voice"
+    TOKEN = "token"
+    TOKEN_AND_VOICE = "token_and_voice"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who holds the token: an account, the person it is bound to, whom it may act for, and what it may do."""
+
+    account_id: str
+    person_id: str | None = None
+    may_act_for: frozenset[str] = frozenset()
+    scopes: frozenset[str] = frozenset()
+    """Of: ingest, ask, read_all, admin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks and who hears the answer. `hearers` has one person id for everybody in earshot, the asker first."""
+
+    space: str
+    principal: Principal | None
+    asker: str | None
+    hearers: tuple[str, ...]
+    unknown_hearer: bool
+    """Somebody not recognised listens: only what is public may be said."""
+    assurance: Assurance
+    reads_all: bool = False
+    """A principal with the scope read_all, asking for nobody and with nobody listening."""
+
+
+class VoiceOutcome(StrEnum):
+    """What asking by voice came to; stricter than linking, and read-only."""
+
+    ACCEPT = "accept"
+    INCONCLUSIVE = "inconclusive"
+    REJECT = "reject"
+    NOT_ENROLLED = "not_enrolled"
+    OPTED_OUT = "opted_out"
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceVerdict:
+    outcome: VoiceOutcome
+    person_id: str | None
+    """Only for `accept`."""
+    scores: Scores
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person as a viewer may see them."""
+
+    id: str
+    display_name: str | None
+    aliases: tuple[str, ...]
+    kind: str
+    """anonymous | named | bot"""
+    num_turns: int
+    net_speech: float
+    created_at: datetime
+    encoders: tuple[str, ...] = field(default=())
+    """Embedding spaces in which a voiceprint is kept."""

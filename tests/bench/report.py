@@ -1,0 +1,70 @@
+"""What did a benchmark find? Rows collected, printed as a table, written as JSON for machines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    metric: str
+    condition: str
+    system: str
+    """`ours` or the peer's name."""
+    value: float
+    unit: str
+    n: int
+    ci95: tuple[float, float] | None = None
+
+
+@dataclass
+class Report:
+    name: str
+    rows: list[Row] = field(default_factory=list)
+
+    def add(self, metric: str, condition: str, system: str, value: float, unit: str, n: int,
+            ci95: tuple[float, float] | None = None) -> None:
+        self.rows.append(Row(metric, condition, system, float(value), unit, int(n), ci95))
+
+    def missing(self, what: str, how: str) -> None:
+        """Name data or a peer that is not here, and how to get it."""
+        Console(stderr=True).print(f"[yellow]not measured:[/] {what}. To get it: {how}")
+
+    def finish(self, json_path: Path | None) -> None:
+        table = Table(title=f"bench {self.name}")
+        for column in ("metric", "condition", "system", "value", "unit", "n", "95 %"):
+            table.add_column(column)
+        for row in self.rows:
+            interval = f"{row.ci95[0]:.4g} – {row.ci95[1]:.4g}" if row.ci95 else ""
+            table.add_row(row.metric, row.condition, row.system, f"{row.value:.4g}", row.unit, str(row.n), interval)
+        Console().print(table)
+        if json_path:
+            json_path.write_text(json.dumps(self._document(), indent=1))
+
+    def _document(self) -> dict[str, object]:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+        return {
+            "name": self.name,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": f"{platform.machine()} {os.cpu_count()} cores, Python {platform.python_version()}",
+            "commit": commit.stdout.strip() or "none",
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """`--quick` and `--json`, which every benchmark takes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="a smaller run of the same code, under a minute")
+    parser.add_argument("--json", type=Path, help="where to write the rows as JSON")
+    return parser
