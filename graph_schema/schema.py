@@ -32,14 +32,20 @@ _DECISION = (
 )
 
 
-def _node(label: str, meaning: str, *properties: Property, unique: tuple[tuple[str, ...], ...] = (),
-          ranges: tuple[tuple[str, ...], ...] = ()) -> Node:
+def _node(
+    label: str,
+    meaning: str,
+    *properties: Property,
+    unique: tuple[tuple[str, ...], ...] = (),
+    ranges: tuple[tuple[str, ...], ...] = (),
+) -> Node:
     return Node(label, meaning, (*_COMMON, *properties), unique, ranges)
 
 
 NODES: tuple[Node, ...] = (
     Node(
-        "Space", "a tenant and its policies; the node that writers of identity lock",
+        "Space",
+        "a tenant and its policies; the node that writers of identity lock",
         (
             Property("id", "string", "name of the space"),
             Property("created_at", "datetime", "when it was first written, UTC"),
@@ -52,7 +58,8 @@ NODES: tuple[Node, ...] = (
         ),
     ),
     _node(
-        "Person", "somebody who spoke or is known; anonymous until named; a tombstone when erased",
+        "Person",
+        "somebody who spoke or is known; anonymous until named; a tombstone when erased",
         Property("display_name", "string", "name shown; none while anonymous"),
         Property("aliases", "list<string>", "other names"),
         Property("kind", "string", "anonymous | named | bot"),
@@ -60,17 +67,22 @@ NODES: tuple[Node, ...] = (
         Property("num_turns", "integer", "accepted turns"),
         Property("net_speech", "float", "speech heard of this person alone", "seconds"),
         Property("revision", "integer", "the space's identity_revision at the last change of this person's voice"),
-        *(Property(f"voiceprint__{s}", "list<float>", f"L2-normalised centroid of the live {s} exemplars") for s in VOICE_SPACES),
+        *(
+            Property(f"voiceprint__{s}", "list<float>", f"L2-normalised centroid of the live {s} exemplars")
+            for s in VOICE_SPACES
+        ),
         ranges=(("space", "revision"), ("space", "created_at", "id"), ("space", "display_name")),
     ),
     _node(
-        "LocalSpeaker", "one voice or platform track within one session",
+        "LocalSpeaker",
+        "one voice or platform track within one session",
         Property("session_id", "string", "session it belongs to"),
         Property("label", "string", "the diariser's, channel's or platform's name for it; means nothing outside the session"),
         ranges=(("session_id",),),
     ),
     _node(
-        "Exemplar", "one accepted utterance of a person as evidence of the voice; never without a consent state",
+        "Exemplar",
+        "one accepted utterance of a person as evidence of the voice; never without a consent state",
         Property("message_id", "string", "turn it was taken from"),
         Property("encoder", "string", "embedding space"),
         Property("encoder_version", "string", "hash of weights and pre-processing"),
@@ -83,7 +95,8 @@ NODES: tuple[Node, ...] = (
         ranges=(("message_id",), ("expires_at",)),
     ),
     _node(
-        "Channel", "mean embedding of a device, phone line or feed",
+        "Channel",
+        "mean embedding of a device, phone line or feed",
         Property("tag", "string", "channel tag of the turns"),
         Property("encoder", "string", "embedding space"),
         Property("mean", "list<float>", "running mean of L2-normalised embeddings"),
@@ -93,13 +106,18 @@ NODES: tuple[Node, ...] = (
         unique=(("space", "tag", "encoder"),),
     ),
     _node(
-        "Session", "one conversation: a recording, a meeting, a day at home",
+        "Session",
+        "one conversation: a recording, a meeting, a day at home",
         Property("title", "string", "for people"),
         Property("started_at", "datetime", "UTC"),
         Property("zone", "string", "the original time zone, as given"),
         Property("source", "string", "file | upload | a connector's name"),
         Property("external_id", "string", "the source's own id; for a file the hash of its sound"),
-        Property("content_hash", "string", "hash of everything the ingest was given: a second delivery with another hash is a conflict"),
+        Property(
+            "content_hash",
+            "string",
+            "hash of everything the ingest was given: a second delivery with another hash is a conflict",
+        ),
         Property("roster", "list<string>", "people expected"),
         Property("status", "string", "open | complete | failed"),
         Property("error", "string", "code of what broke it off"),
@@ -111,7 +129,8 @@ NODES: tuple[Node, ...] = (
         ranges=(("space", "started_at", "id"),),
     ),
     _node(
-        "Message", "one speaker turn",
+        "Message",
+        "one speaker turn",
         Property("session_id", "string", "session it belongs to"),
         Property("index", "integer", "position in the session, from 0"),
         Property("text", "string", "what was said; none when nobody wrote it down"),
@@ -130,64 +149,122 @@ NODES: tuple[Node, ...] = (
         Property("decision", "string", "link | create | assigned | corrected | unresolved"),
         Property("reason", "string", "why unresolved or assigned"),
         Property("audience", "string", "id of the Audience, for filters in indexes"),
-        Property("readers", "string", "ids of who may read it, without hyphens, for the full-text index; `public` for everybody"),
-        *(Property(f"embedding__{s}__{v}", "list<float>", f"L2-normalised {s} embedding of the {v} view")
-          for s in TEXT_SPACES for v in VIEWS),
+        Property(
+            "readers", "string", "ids of who may read it, without hyphens, for the full-text index; `public` for everybody"
+        ),
+        *(
+            Property(f"embedding__{s}__{v}", "list<float>", f"L2-normalised {s} embedding of the {v} view")
+            for s in TEXT_SPACES
+            for v in VIEWS
+        ),
         unique=(("session_id", "index"),),
         ranges=(("audience",), ("space", "said_at", "id"), ("space", "speaker_id")),
     ),
     _node(
-        "Fact", "self-contained statement with its sources",
+        "Fact",
+        "self-contained statement with its sources",
         Property("statement", "string", "understood without its context"),
         Property("kind", "string", "statement | plan | preference | commitment | question"),
         Property("valid_from", "datetime", "since when it holds"),
         Property("valid_to", "datetime", "until when; none: still holds"),
         Property("audience", "string", "id of the Audience: the intersection over its evidence"),
         Property("readers", "string", "as on Message"),
-        *(Property(f"embedding__{s}__{v}", "list<float>", f"L2-normalised {s} embedding of the {v} view")
-          for s in TEXT_SPACES for v in VIEWS),
+        *(
+            Property(f"embedding__{s}__{v}", "list<float>", f"L2-normalised {s} embedding of the {v} view")
+            for s in TEXT_SPACES
+            for v in VIEWS
+        ),
         ranges=(("audience",),),
     ),
     _node("Schema", "left brain: a theme holding entities", Property("label", "string", "for people")),
-    _node("Entity", "left brain: a person, place, thing, event or topic spoken of",
-          Property("name", "string", "as written"), Property("normal_name", "string", "NFKC, case-folded"),
-          Property("type", "string", "person | place | organisation | thing | event | topic"),
-          Property("aliases", "list<string>", "other names, each of one entity only"),
-          unique=(("space", "type", "normal_name"),)),
-    _node("PersonaNode", "right brain: an attitude or trait of one person",
-          Property("kind", "string", "independent | cross_entity"), Property("description", "string", "in words"),
-          Property("polarity", "float", "dislike to like", "[-1, 1]"), Property("intensity", "float", "weak to strong", "[0, 1]"),
-          Property("support", "integer", "turns that support it")),
-    Node("Audience", "an immutable set of readers; `id` is the hash of space and reader ids",
-         (*_COMMON, Property("public", "boolean", "everybody of the space may read it"),
-          Property("num_readers", "integer", "how many people")),),
-    _node("AudioMemory", "kept sound; only with consent, with expiry",
-          Property("label", "string", "paralinguistic or environmental label"), Property("waveform", "string", "reference to the file"),
-          Property("embedding", "list<float>", "acoustic embedding"), Property("expires_at", "datetime", "when it must be gone"),
-          ranges=(("expires_at",),)),
-    _node("Query", "a question asked and what it activated; serves only its asker's coherence",
-          Property("text", "string", "the question"), Property("asked_by", "string", "person asking"),
-          Property("expires_at", "datetime", "when it must be gone"), ranges=(("expires_at",),)),
-    _node("Account", "a login: issuer and subject; binds to one Person, never by an automatic merge",
-          Property("issuer", "string", "who vouches"), Property("subject", "string", "who it is there"),
-          unique=(("space", "issuer", "subject"),)),
-    _node("Consent", "who agreed to what, when and how",
-          Property("purpose", "string", "remember_voice | attribute | keep_audio | infer_persona"),
-          Property("state", "string", "unknown | granted | withdrawn | opted_out"),
-          Property("text_version", "string", "version of the text agreed to"), Property("channel", "string", "how it was given"),
-          Property("at", "datetime", "when")),
-    _node("Receipt", "what was erased", Property("subject", "string", "what it was"), Property("counts", "string", "JSON by store")),
-    _node("AuditEvent", "who did or read what, and why",
-          Property("actor", "string", "account or person"), Property("action", "string", "verb"),
-          Property("target", "string", "id"), Property("why", "string", "reason"), ranges=(("space", "created_at"),)),
     _node(
-        "Job", "an ingest asked for over HTTP",
-        Property("key", "string", "idempotency key"), Property("body_hash", "string", "of what the key was first used with"),
+        "Entity",
+        "left brain: a person, place, thing, event or topic spoken of",
+        Property("name", "string", "as written"),
+        Property("normal_name", "string", "NFKC, case-folded"),
+        Property("type", "string", "person | place | organisation | thing | event | topic"),
+        Property("aliases", "list<string>", "other names, each of one entity only"),
+        unique=(("space", "type", "normal_name"),),
+    ),
+    _node(
+        "PersonaNode",
+        "right brain: an attitude or trait of one person",
+        Property("kind", "string", "independent | cross_entity"),
+        Property("description", "string", "in words"),
+        Property("polarity", "float", "dislike to like", "[-1, 1]"),
+        Property("intensity", "float", "weak to strong", "[0, 1]"),
+        Property("support", "integer", "turns that support it"),
+    ),
+    Node(
+        "Audience",
+        "an immutable set of readers; `id` is the hash of space and reader ids",
+        (
+            *_COMMON,
+            Property("public", "boolean", "everybody of the space may read it"),
+            Property("num_readers", "integer", "how many people"),
+        ),
+    ),
+    _node(
+        "AudioMemory",
+        "kept sound; only with consent, with expiry",
+        Property("label", "string", "paralinguistic or environmental label"),
+        Property("waveform", "string", "reference to the file"),
+        Property("embedding", "list<float>", "acoustic embedding"),
+        Property("expires_at", "datetime", "when it must be gone"),
+        ranges=(("expires_at",),),
+    ),
+    _node(
+        "Query",
+        "a question asked and what it activated; serves only its asker's coherence",
+        Property("text", "string", "the question"),
+        Property("asked_by", "string", "person asking"),
+        Property("expires_at", "datetime", "when it must be gone"),
+        ranges=(("expires_at",),),
+    ),
+    _node(
+        "Account",
+        "a login: issuer and subject; binds to one Person, never by an automatic merge",
+        Property("issuer", "string", "who vouches"),
+        Property("subject", "string", "who it is there"),
+        unique=(("space", "issuer", "subject"),),
+    ),
+    _node(
+        "Consent",
+        "who agreed to what, when and how",
+        Property("purpose", "string", "remember_voice | attribute | keep_audio | infer_persona"),
+        Property("state", "string", "unknown | granted | withdrawn | opted_out"),
+        Property("text_version", "string", "version of the text agreed to"),
+        Property("channel", "string", "how it was given"),
+        Property("at", "datetime", "when"),
+    ),
+    _node(
+        "Receipt",
+        "what was erased",
+        Property("subject", "string", "what it was"),
+        Property("counts", "string", "JSON by store"),
+    ),
+    _node(
+        "AuditEvent",
+        "who did or read what, and why",
+        Property("actor", "string", "account or person"),
+        Property("action", "string", "verb"),
+        Property("target", "string", "id"),
+        Property("why", "string", "reason"),
+        ranges=(("space", "created_at"),),
+    ),
+    _node(
+        "Job",
+        "an ingest asked for over HTTP",
+        Property("key", "string", "idempotency key"),
+        Property("body_hash", "string", "of what the key was first used with"),
         Property("account", "string", "id of the Account that asked"),
         Property("status", "string", "queued | running | complete | failed | interrupted"),
-        Property("stage", "string", "what it is doing"), Property("progress", "float", "share done", "[0, 1]"),
-        Property("session_id", "string", "what it made"), Property("error", "string", "code and message"),
-        Property("request", "string", "JSON of what was asked"), Property("heartbeat_at", "datetime", "last sign of life"),
+        Property("stage", "string", "what it is doing"),
+        Property("progress", "float", "share done", "[0, 1]"),
+        Property("session_id", "string", "what it made"),
+        Property("error", "string", "code and message"),
+        Property("request", "string", "JSON of what was asked"),
+        Property("heartbeat_at", "datetime", "last sign of life"),
         unique=(("space", "account", "key"),),
         ranges=(("status",),),
     ),
@@ -198,22 +275,46 @@ EDGES: tuple[Edge, ...] = (
     Edge("UTTERED", ("LocalSpeaker",), ("Message",), "this voice of the session said it, whoever it is"),
     Edge("HEARD_IN", ("LocalSpeaker",), ("Session",), "the voice belongs to this session"),
     Edge("IS", ("LocalSpeaker", "Account"), ("Person",), "is this person", _DECISION),
-    Edge("ADDRESSES", ("Message",), ("Person",), "said to this person",
-         (Property("confidence", "float", "how sure", "[0, 1]"),
-          Property("how", "string", "caller | named | reply | only_other | all"))),
+    Edge(
+        "ADDRESSES",
+        ("Message",),
+        ("Person",),
+        "said to this person",
+        (
+            Property("confidence", "float", "how sure", "[0, 1]"),
+            Property("how", "string", "caller | named | reply | only_other | all"),
+        ),
+    ),
     Edge("IN_SESSION", ("Message",), ("Session",), "said in this session"),
     Edge("REPLIES_TO", ("Message",), ("Message",), "answers that message"),
-    Edge("ATTENDED", ("Person",), ("Session",), "was there",
-         (Property("starts", "list<float>", "begin of each interval", "seconds"),
-          Property("ends", "list<float>", "end of each interval", "seconds"),
-          Property("source", "string", "platform | roster | caller | voice"))),
+    Edge(
+        "ATTENDED",
+        ("Person",),
+        ("Session",),
+        "was there",
+        (
+            Property("starts", "list<float>", "begin of each interval", "seconds"),
+            Property("ends", "list<float>", "end of each interval", "seconds"),
+            Property("source", "string", "platform | roster | caller | voice"),
+        ),
+    ),
     Edge("FOR", ("Message", "Fact"), ("Audience",), "may be read by this audience"),
     Edge("MAY_READ", ("Person",), ("Audience",), "is one of the readers"),
     Edge("IN_SCHEMA", ("Entity",), ("Schema",), "belongs to exactly one schema"),
-    Edge("MICRO", ("Entity",), ("Entity",), "related", (Property("weight", "float", "grows and decays"),
-                                                          Property("strength", "string", "strong | weak"))),
-    Edge("MACRO", ("Schema",), ("Schema",), "related", (Property("weight", "float", "grows and decays"),
-                                                          Property("strength", "string", "strong | weak"))),
+    Edge(
+        "MICRO",
+        ("Entity",),
+        ("Entity",),
+        "related",
+        (Property("weight", "float", "grows and decays"), Property("strength", "string", "strong | weak")),
+    ),
+    Edge(
+        "MACRO",
+        ("Schema",),
+        ("Schema",),
+        "related",
+        (Property("weight", "float", "grows and decays"), Property("strength", "string", "strong | weak")),
+    ),
     Edge("CROSS_BRAIN", ("PersonaNode",), ("Entity",), "whom or what the attitude concerns"),
     Edge("HAS_PERSONA", ("Person",), ("PersonaNode",), "has this attitude"),
     Edge("HAS_EXEMPLAR", ("Person",), ("Exemplar",), "evidence of this person's voice"),
@@ -222,18 +323,38 @@ EDGES: tuple[Edge, ...] = (
     Edge("ATTACHED_TO", ("AudioMemory",), ("Entity", "Message"), "sounds like this"),
     Edge("MENTIONED_IN", ("Entity",), ("Fact", "Message"), "is spoken of there"),
     Edge("ACTIVATED", ("Query",), ("Entity",), "the question touched it"),
-    Edge("MERGED_INTO", ("Person",), ("Person",), "the same person, as an overlay",
-         (Property("by", "string", "who or what merged"), Property("why", "string", "reason"),
-          Property("confirmed", "boolean", "widens what may be read only when true"))),
-    Edge("NOT_SAME_AS", ("Person",), ("Person",), "a pair that a human rejected",
-         (Property("by", "string", "who"), Property("why", "string", "reason"))),
+    Edge(
+        "MERGED_INTO",
+        ("Person",),
+        ("Person",),
+        "the same person, as an overlay",
+        (
+            Property("by", "string", "who or what merged"),
+            Property("why", "string", "reason"),
+            Property("confirmed", "boolean", "widens what may be read only when true"),
+        ),
+    ),
+    Edge(
+        "NOT_SAME_AS",
+        ("Person",),
+        ("Person",),
+        "a pair that a human rejected",
+        (Property("by", "string", "who"), Property("why", "string", "reason")),
+    ),
 )
 
 VECTOR_INDEXES: tuple[VectorIndex, ...] = (
-    *(VectorIndex(f"person_voiceprint__{s}", "Person", f"voiceprint__{s}", d, ("space",), False) for s, d in VOICE_SPACES.items()),
+    *(
+        VectorIndex(f"person_voiceprint__{s}", "Person", f"voiceprint__{s}", d, ("space",), False)
+        for s, d in VOICE_SPACES.items()
+    ),
     *(VectorIndex(f"exemplar_vector__{s}", "Exemplar", f"vector__{s}", d, ("space",), False) for s, d in VOICE_SPACES.items()),
-    *(VectorIndex(f"{label.lower()}_embedding__{s}__{v}", label, f"embedding__{s}__{v}", d, ("space", "audience"), False)
-      for label in ("Message", "Fact") for s, d in TEXT_SPACES.items() for v in VIEWS),
+    *(
+        VectorIndex(f"{label.lower()}_embedding__{s}__{v}", label, f"embedding__{s}__{v}", d, ("space", "audience"), False)
+        for label in ("Message", "Fact")
+        for s, d in TEXT_SPACES.items()
+        for v in VIEWS
+    ),
 )
 
 FULL_TEXT_INDEXES: tuple[FullTextIndex, ...] = (

@@ -32,8 +32,9 @@ class Report:
     name: str
     rows: list[Row] = field(default_factory=list)
 
-    def add(self, metric: str, condition: str, system: str, value: float, unit: str, n: int,
-            ci95: tuple[float, float] | None = None) -> None:
+    def add(
+        self, metric: str, condition: str, system: str, value: float, unit: str, n: int, ci95: tuple[float, float] | None = None
+    ) -> None:
         self.rows.append(Row(metric, condition, system, float(value), unit, int(n), ci95))
 
     def missing(self, what: str, how: str) -> None:

@@ -1,0 +1,68 @@
+"""Settings say what is in force and where it comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.settings import BadSettings, load_settings, origins
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in (
+        "NEO4J_URI",
+        "NEO4J_USER",
+        "NEO4J_USERNAME",
+        "NEO4J_PASSWORD",
+        "NEO4J_DATABASE",
+        "VOICEGRAPH_PORT",
+        "VOICEGRAPH_SPACE",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VOICEGRAPH_CONFIG", str(tmp_path / "voicegraph.toml"))
+
+
+def source_of(name: str, **arguments: object) -> str:
+    return next(o.source for o in origins(load_settings(**arguments), **arguments) if o.name == name)
+
+
+def test_an_argument_wins_over_the_environment_which_wins_over_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "voicegraph.toml").write_text("port = 1111\n")
+    assert load_settings().port == 1111
+    monkeypatch.setenv("VOICEGRAPH_PORT", "2222")
+    assert load_settings().port == 2222
+    assert load_settings(port=3333).port == 3333
+
+
+def test_each_value_names_its_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "voicegraph.toml").write_text('encoder = "ecapa"\n')
+    monkeypatch.setenv("NEO4J_URI", "bolt://db:7687")
+    assert source_of("port") == "default"
+    assert source_of("neo4j_uri") == "environment"
+    assert source_of("encoder").startswith("file ")
+    assert source_of("space", space="lab") == "argument"
+
+
+def test_the_server_is_named_as_neo4js_own_tools_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "neo4j+s://db:7687")
+    monkeypatch.setenv("NEO4J_USERNAME", "ana")
+    monkeypatch.setenv("NEO4J_PASSWORD", "secret-word")
+    settings = load_settings()
+    assert (settings.neo4j_uri, settings.neo4j_user) == ("neo4j+s://db:7687", "ana")
+    assert "secret-word" not in repr(settings)
+    assert all("secret-word" not in str(origin.value) for origin in origins(settings))
+
+
+def test_a_value_that_does_not_fit_is_named_with_what_was_given() -> None:
+    with pytest.raises(BadSettings, match=r"port: .*given 99999"):
+        load_settings(port=99999)
+
+
+def test_a_misspelt_name_in_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "voicegraph.toml").write_text("prot = 1\n")
+    with pytest.raises(BadSettings, match="prot"):
+        load_settings()
