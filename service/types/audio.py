@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from service.errors import VoicegraphError
+
 SAMPLE_RATE = 16_000
 """Hz, of every Waveform: what all encoders, the segmentation and the recogniser take."""
 
@@ -133,6 +135,27 @@ class SpeakerEmbedding:
     vector: Samples
     """Shape (dimension,), float32, L2-normalised, finite."""
     space: EmbeddingSpace
+
+
+class EmbeddingSpaceMismatch(VoicegraphError):
+    code = "embedding_space_mismatch"
+    says = (
+        "Embeddings of {left} and {right} cannot be compared: a cosine between them means nothing. "
+        "Use one encoder with the same weights for both, or enrol again."
+    )
+    http_status = 409
+
+
+def check_same_space(left: EmbeddingSpace, right: EmbeddingSpace) -> None:
+    """Refuse to compare vectors of different encoders, weights or pre-processing."""
+    if left != right:
+        raise EmbeddingSpaceMismatch(left=f"{left.name} {left.version}", right=f"{right.name} {right.version}")
+
+
+def cosine(left: SpeakerEmbedding, right: SpeakerEmbedding) -> float:
+    """Raw cosine, [-1, 1]; raises EmbeddingSpaceMismatch."""
+    check_same_space(left.space, right.space)
+    return float(np.clip(left.vector @ right.vector, -1.0, 1.0))
 
 
 class SpeakerEncoder(Protocol):
