@@ -1,0 +1,1 @@
+"""What is remembered of a conversation, decided purely: who spoke to whom, who was there, who may read it."""
