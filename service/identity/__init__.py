@@ -1,0 +1,1 @@
+"""Whose voice is this? Pure decisions: evidence and candidates in, decisions out; nothing here opens a file or a database."""

@@ -1,0 +1,200 @@
+"""What does a person's voice look like after another turn of theirs, and which vectors stand for it?
+
+EvoSpeakerMem's four: `fixed` (first embedding for ever), `update` (online mean), `gated` (the mean moves only at
+τ_update, every accepted link counts), `knn` (all exemplars, nearest one scores). Ours: `bounded`, at most twelve
+exemplars kept for coverage and quality, gated, the centroid a pure function of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from service.errors import VoicegraphError
+from service.types.audio import EmbeddingSpace, Samples
+from service.types.people import Exemplar, PersonVoice
+
+
+class BadVoiceVector(VoicegraphError):
+    code = "bad_voice_vector"
+    says = "A voice vector of {what} cannot be used: {why}. Needed: {dimension} finite numbers, not all zero."
+
+
+class VoiceSpacesDiffer(VoicegraphError):
+    code = "voice_spaces_differ"
+    says = "A vector of {given} cannot be compared with voices of {needed}. Re-embed with one encoder."
+
+
+def unit(vector: Samples, *, dimension: int, what: str) -> Samples:
+    """`vector` as float32 of length 1; raises BadVoiceVector for a wrong shape, NaN, infinity or (nearly) zero."""
+    vector = np.asarray(vector, dtype=np.float32)
+    if vector.shape != (dimension,):
+        raise BadVoiceVector(what=what, why=f"its shape is {vector.shape}", dimension=dimension)
+    norm = float(np.linalg.norm(vector.astype(np.float64)))
+    if not np.isfinite(norm) or norm < 1e-6:
+        raise BadVoiceVector(what=what, why="it is zero" if norm < 1e-6 else "it holds NaN or infinity", dimension=dimension)
+    return (vector / np.float32(norm)).astype(np.float32)
+
+
+def same_space(given: EmbeddingSpace, needed: EmbeddingSpace) -> None:
+    """Raises VoiceSpacesDiffer unless name, version and dimension all agree."""
+    if given != needed:
+        raise VoiceSpacesDiffer(given=f"{given.name} {given.version}", needed=f"{needed.name} {needed.version}")
+
+
+class Policy(Protocol):
+    """How a person's voice is represented and learnt."""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        """Unit vectors that stand for the person, shape (k, dimension); the person scores with the nearest."""
+        ...
+
+    def learns(self, cosine: float, update: float) -> bool:
+        """Whether a link at `cosine` may become an exemplar, given τ_update."""
+        ...
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        """`voice` with one more exemplar; counts are the caller's. Raises BadVoiceVector."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The center is the first embedding; nothing is learnt afterwards."""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        return voice.centroid[None]
+
+    def learns(self, cosine: float, update: float) -> bool:
+        return False
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        """Only the first is taken."""
+        return voice if voice.exemplars else _added(voice, exemplar)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Online mean c ← (n·c + v) / (n + 1) over every accepted link, which is the mean of all its exemplars."""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        return voice.centroid[None]
+
+    def learns(self, cosine: float, update: float) -> bool:
+        return True
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        return _added(voice, exemplar)
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """Online mean that only links at τ_update or above move; n counts every accepted link, so a center that was often
+    met without being moved moves less. Kept at length 1 between turns. Not a function of the exemplars alone."""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        return voice.centroid[None]
+
+    def learns(self, cosine: float, update: float) -> bool:
+        return cosine >= update
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        """`voice.num_turns` is n: the accepted links before this one."""
+        added = _added(voice, exemplar)
+        mean = voice.num_turns * voice.centroid + added.exemplars[-1].vector
+        return replace(added, centroid=unit(mean, dimension=voice.space.dimension, what=voice.person_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Knn:
+    """Every accepted exemplar is kept, without bound, and the nearest one scores."""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        return np.stack([e.vector for e in voice.exemplars]) if voice.exemplars else voice.centroid[None]
+
+    def learns(self, cosine: float, update: float) -> bool:
+        return True
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        return _added(voice, exemplar)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """The default: few, good and different exemplars; gated; the weighted centroid scores."""
+
+    max_exemplars: int = 12
+    """Enough for four channels or moods of three utterances each: more than three on one gain little (speech 3.5)."""
+    full_weight: float = 6.0
+    """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
+
+    def rows(self, voice: PersonVoice) -> Samples:
+        return voice.centroid[None]
+
+    def learns(self, cosine: float, update: float) -> bool:
+        return cosine >= update
+
+    def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+        exemplars = [*voice.exemplars, _checked(exemplar, voice.space)]
+        while len(exemplars) > self.max_exemplars:
+            del exemplars[self._least_missed(exemplars)]
+        kept = tuple(exemplars)
+        return replace(voice, exemplars=kept, centroid=centroid(kept, voice.space, full_weight=self.full_weight))
+
+    def _least_missed(self, exemplars: Sequence[Exemplar]) -> int:
+        """Of the two exemplars most alike the one with less net speech; ties by id, so that order does not matter."""
+        matrix = np.stack([e.vector for e in exemplars])
+        alike = matrix @ matrix.T
+        np.fill_diagonal(alike, -np.inf)
+        pair = np.unravel_index(int(np.argmax(alike)), alike.shape)
+        return min((int(i) for i in pair), key=lambda i: (exemplars[i].net_speech, exemplars[i].id))
+
+
+def _checked(exemplar: Exemplar, space: EmbeddingSpace) -> Exemplar:
+    return replace(exemplar, vector=unit(exemplar.vector, dimension=space.dimension, what=exemplar.id))
+
+
+def _added(voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
+    exemplars = (*voice.exemplars, _checked(exemplar, voice.space))
+    return replace(voice, exemplars=exemplars, centroid=centroid(exemplars, voice.space))
+
+
+def centroid(exemplars: Sequence[Exemplar], space: EmbeddingSpace, *, full_weight: float | None = None) -> Samples:
+    """Mean of the exemplars, length 1, the same in any order of them. With `full_weight` (seconds) each weighs by the
+    root of its net speech, up to that much: the error of an embedding falls about so. Raises BadVoiceVector when they
+    cancel out or there is none."""
+    ordered = sorted(exemplars, key=lambda e: e.id)
+    total = np.zeros(space.dimension, dtype=np.float64)
+    for exemplar in ordered:
+        weight = 1.0 if full_weight is None else max(0.1, min(exemplar.net_speech, full_weight) / full_weight) ** 0.5
+        total += weight * exemplar.vector
+    return unit(total.astype(np.float32), dimension=space.dimension, what="a centroid")
+
+
+POLICIES: Mapping[str, Policy] = {"fixed": Fixed(), "update": Update(), "gated": Gated(), "knn": Knn(), "bounded": Bounded()}
+
+
+class UnknownPolicy(VoicegraphError):
+    code = "unknown_policy"
+    says = "{name!r} is not a routing policy. Known: {known}."
+
+
+def policy(name: str) -> Policy:
+    """By the name stored in SpaceSettings.routing; raises UnknownPolicy."""
+    try:
+        return POLICIES[name]
+    except KeyError:
+        raise UnknownPolicy(name=name, known=", ".join(sorted(POLICIES))) from None
+
+
+def recomputed(voice: PersonVoice, policy_name: str) -> PersonVoice:
+    """`voice` with its centroid made again from its live exemplars, as after erasing or moving some of them.
+
+    The same as what was learnt, for every policy but `gated`, whose links without an exemplar left a trace in the center:
+    there it is the mean of the live ones. Raises BadVoiceVector without any exemplar: drop such a person from the gallery."""
+    kept = policy(policy_name)
+    full_weight = kept.full_weight if isinstance(kept, Bounded) else None
+    return replace(voice, centroid=centroid(voice.exemplars, voice.space, full_weight=full_weight))
