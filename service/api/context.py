@@ -1,0 +1,206 @@
+"""Who asks, and what may they see? Made anew for every operation; everything read in it goes through one ReadScope."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from starlette.requests import HTTPConnection
+from strawberry.fastapi import BaseContext
+from strawberry.types import Info as StrawberryInfo
+
+from service.api.loaders import Reading
+from service.api.services import Services
+from service.api.tokens import TokenEntry, TokenFile
+from service.api.uploads import Uploads
+from service.errors import VoicegraphError
+from service.graph.access import read_scope
+from service.graph.jobs import JobScope
+from service.pipelines.jobs import Jobs
+from service.pipelines.viewer import ViewerRefused
+from service.types.people import Principal, Viewer
+
+
+class TokenNotAccepted(VoicegraphError):
+    code = "token_not_accepted"
+    says = "The bearer token is unknown, revoked or expired. Ask for a new one, or leave the header out to ask by voice."
+    http_status = 401
+
+
+class NotAllowed(VoicegraphError):
+    code = "not_allowed"
+    says = "{reason}"
+    http_status = 403
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the caller says about who asks and who hears the answer; nothing of it is believed as it stands."""
+
+    acting_for: str | None = None
+    voice: str | None = None
+    """Upload of a clip of the asker's voice."""
+    heard_by: tuple[str, ...] = ()
+    heard_by_voices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """As they came with the request, or with `connection_init` of a websocket."""
+
+    token: str | None = field(default=None, repr=False)
+    asked: Asked = Asked()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Credentials:
+        """From HTTP headers or connection parameters; names are the same, in any case."""
+        given = {str(name).lower(): value for name, value in values.items() if isinstance(value, str)}
+        scheme, _, token = given.get("authorization", "").partition(" ")
+        asked = Asked(
+            acting_for=_local_or_none(given.get("x-voicegraph-acting-for")),
+            voice=given.get("x-voicegraph-voice") or None,
+            heard_by=tuple(map(local_id, _list(given.get("x-voicegraph-heard-by")))),
+            heard_by_voices=_list(given.get("x-voicegraph-heard-by-voices")),
+        )
+        return cls(token.strip() or "?" if scheme.lower() == "bearer" else scheme or None, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What all requests share."""
+
+    services: Services
+    tokens: TokenFile
+    uploads: Uploads
+    jobs: Jobs
+    voices: asyncio.Semaphore
+    """Voices being embedded at once: half a second of all cores each."""
+
+
+class Context(BaseContext):
+    """One operation's. Views of the graph are made once per asker and shared by all fields that ask as that asker."""
+
+    def __init__(self, runtime: Runtime, credentials: Credentials) -> None:
+        super().__init__()
+        self.runtime = runtime
+        self.credentials = credentials
+        self._readings: dict[Asked, asyncio.Task[Reading]] = {}
+
+    def renewed(self) -> Context:
+        """For the next operation on the same websocket, or the next result of a subscription: nothing remembered."""
+        return Context(self.runtime, self.credentials)
+
+    @property
+    def services(self) -> Services:
+        return self.runtime.services
+
+    @property
+    def entry(self) -> TokenEntry | None:
+        """The token's entry, looked up anew each time so that revoking works at once. Raises TokenNotAccepted."""
+        if self.credentials.token is None:
+            return None
+        entry = self.runtime.tokens.find(self.credentials.token)
+        if entry is None:
+            raise TokenNotAccepted()
+        return entry
+
+    @property
+    def principal(self) -> Principal | None:
+        return (entry := self.entry) and entry.principal
+
+    @property
+    def space(self) -> str:
+        """The token's; the configured one for voices without a token. Never the caller's choice."""
+        return entry.space if (entry := self.entry) else self.services.settings.space
+
+    def allowed(self, scope: str, to: str) -> Principal:
+        """The principal, if its token has `scope` or `admin`; raises NotAllowed otherwise."""
+        principal = self.principal
+        if principal is None or not principal.scopes & {scope, "admin"}:
+            raise NotAllowed(reason=f"To {to}, a token with the scope `{scope}` is needed.")
+        return principal
+
+    @property
+    def job_scope(self) -> JobScope:
+        principal = self.principal
+        if principal is None:
+            raise NotAllowed(reason="Jobs are seen by the account that asked for them; a token is needed.")
+        return JobScope(self.space, None if "admin" in principal.scopes else principal.account_id)
+
+    def upload(self, upload_id: str) -> Path:
+        principal = self.principal
+        return self.runtime.uploads.path(principal and principal.account_id, upload_id)
+
+    async def reading(self, asked: Asked | None = None) -> Reading:
+        """What `asked` (by default, what the headers say) may see. Raises ViewerNotAccepted, NotAllowed, NotFound."""
+        asked = self.credentials.asked if asked is None else asked
+        if asked not in self._readings:
+            self._readings[asked] = asyncio.create_task(self._read_as(asked))
+        return await asyncio.shield(self._readings[asked])
+
+    async def _read_as(self, asked: Asked) -> Reading:
+        principal, space = self.principal, self.space
+        if principal is not None:
+            self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
+        viewer = await self._viewer(principal, space, asked)
+        return Reading(self.services.graph, viewer, await self.services.graph.read(read_scope, viewer))
+
+    async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
+        clips = [self.upload(id) for id in ((asked.voice,) if asked.voice else ()) + asked.heard_by_voices]
+        async with self.runtime.voices:
+            voices = [await self.services.voice(clip) for clip in clips]
+        answer = await self.services.resolve_viewer(
+            space=space,
+            principal=principal,
+            voice=voices.pop(0) if asked.voice else None,
+            as_person=asked.acting_for,
+            heard_by=asked.heard_by,
+            heard_by_voices=tuple(voices),
+        )
+        if isinstance(answer, ViewerRefused):
+            raise ViewerNotAccepted(answer)
+        return answer
+
+
+class ViewerNotAccepted(VoicegraphError):
+    """Carries the refusal, with what the voice came to."""
+
+    code = "viewer_not_accepted"
+    says = "{reason}"
+    http_status = 403
+
+    def __init__(self, refused: ViewerRefused) -> None:
+        super().__init__(reason=refused.reason)
+        self.refused = refused
+
+
+Info: TypeAlias = StrawberryInfo[Context, None]
+
+TYPES = frozenset({"Person", "Session", "Message", "Job"})
+"""Types with a global id."""
+
+
+def global_id(kind: str, id: str) -> str:
+    """`Person:0198…`: readable on purpose, the graph's own id behind the type it is of."""
+    return f"{kind}:{id}"
+
+
+def local_id(id: str, kind: str = "Person") -> str:
+    """The graph's id in a global id or in the graph's id itself. One of another type names nothing: its prefix stays on."""
+    prefix, colon, rest = id.partition(":")
+    return rest if colon and prefix == kind else id
+
+
+def of_connection(connection: HTTPConnection) -> Credentials:
+    return Credentials.of(dict(connection.headers))
+
+
+def _list(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _local_or_none(id: str | None) -> str | None:
+    return local_id(id) if id else None
