@@ -1,0 +1,1 @@
+"""Everything that speaks Cypher, and nothing else does."""

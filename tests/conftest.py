@@ -1,0 +1,87 @@
+"""What do tests stand on? One Neo4j a run (the server of NEO4J_URI, else an embedded one of its own), a space for each test."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+from service.graph import migrate
+from service.graph.driver import Graph, GraphConfig, changes
+from service.types.ids import fresh
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+CREATE_SPACE = """
+CREATE (:Space {id: $space, created_at: datetime({timezone: 'UTC'}), access: 'attended', routing: 'bounded',
+                voice_access: 'narrow', anonymous_voices: 'expire', anonymous_days: 30, identity_revision: 0})
+"""
+
+
+@pytest.fixture(scope="session")
+def graph_config() -> Iterator[GraphConfig]:
+    """How to reach the Neo4j of this run."""
+    uri = os.environ.get("NEO4J_URI")
+    if uri:
+        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"], notifications="WARNING")
+        return
+    from service.graph.server import EmbeddedServer, ServerConfig
+
+    with tempfile.TemporaryDirectory(prefix="voicegraph-test-") as directory:
+        server = EmbeddedServer(Path(directory), ServerConfig(heap="512m"))
+        address = server.start()
+        yield GraphConfig(address.uri, address.user, address.password, notifications="WARNING")
+        server.stop(fast=True)
+
+
+@pytest.fixture(scope="session")
+async def graph(graph_config: GraphConfig) -> AsyncIterator[Graph]:
+    """The migrated database; never emptied, tests keep apart by `space`."""
+    graph = await Graph.open(graph_config)
+    await migrate.apply(graph)
+    yield graph
+    await graph.close()
+
+
+@pytest.fixture
+async def space(graph: Graph) -> str:
+    """A new tenant with the default policies."""
+    space = f"test-{fresh()}"
+    await graph.write(changes, CREATE_SPACE, space=space)
+    return space
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The workplace's folder of recordings and cases; only for tests marked `needs_shared`."""
+    return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if SHARED.is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("needs_shared"):
+            item.add_marker(pytest.mark.skip(reason="needs ../shared, which is not here"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and SHARED.is_dir() and item.get_closest_marker("needs_shared"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped although ../shared is here"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = [r.nodeid for r in terminalreporter.stats.get("skipped", ()) if "needs_shared" in r.keywords]
+    if skipped:
+        terminalreporter.section(f"{len(skipped)} tests skipped for want of ../shared")
+        for nodeid in skipped:
+            terminalreporter.line(nodeid)
