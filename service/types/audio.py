@@ -181,6 +181,33 @@ class Recogniser(Protocol):
 class Recognised:
     words: tuple[Word, ...]
     language: str | None
+    dropped: int = 0
+    """Words heard where the model itself doubts that anybody spoke, or in a loop; not among `words`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptSegment:
+    """What a transcript file says of one stretch of speech."""
+
+    segment: Segment
+    label: str | None
+    """The speaker as the file names them: a name, "SPEAKER_00", "A"; None when it names nobody. Data, never trusted."""
+    text: str | None
+    """None: the format has no text (RTTM)."""
+    words: tuple[Word, ...] = ()
+    """Empty when the file does not time words."""
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    format: str
+    """vtt | srt | rttm | json"""
+    segments: tuple[TranscriptSegment, ...]
+    """In order of `segment.start`."""
+    language: str | None = None
+    recovered: int = 0
+    """Places where the file broke its format and was read anyway (text after a blank line, an end before its start)."""
 
 
 class TextEmbedder(Protocol):
