@@ -1,0 +1,104 @@
+"""Who may see what? The only maker of ReadScope: without one no read function can be called.
+
+A message is visible iff everybody may read it (its Audience is public), or every hearer may (one of the ids of the
+hearer's identity set MAY_READ its Audience), or the principal reads all. That is a statement about Audiences, so the
+scope holds the ids of the visible ones, and every query gates with `(message)-[:FOR]->(a) WHERE a.id IN $audiences`.
+Audiences are immutable and a change of readers moves the message to another one (DESIGN §2), so a scope made before
+such a change hides the message rather than showing it. Make one per request; a long subscription makes a new one
+before each result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, InitVar, dataclass
+from typing import TYPE_CHECKING
+
+from service.errors import VoicegraphError
+from service.graph.driver import rows
+
+if TYPE_CHECKING:
+    from service.graph.driver import Tx
+    from service.types.people import Viewer
+
+_KEY = object()
+
+
+class ScopeNotOurs(VoicegraphError):
+    code = "scope_not_ours"
+    says = "A ReadScope was built outside service.graph.access. Ask read_scope(tx, viewer) for one."
+    http_status = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScope:
+    """What may be seen by everybody who hears the answer. Made by `read_scope` only."""
+
+    space: str
+    hearers: tuple[tuple[str, ...], ...]
+    """Identity set of each hearer (person ids, the asked-for one first), the asker's first."""
+    public_only: bool
+    """Somebody unknown listens, or nobody in particular asks."""
+    reads_all: bool
+    audiences: tuple[str, ...]
+    """Ids of the visible Audiences; of all of the space when `reads_all`."""
+    _: KW_ONLY
+    key: InitVar[object]
+
+    def __post_init__(self, key: object) -> None:
+        if key is not _KEY:
+            raise ScopeNotOurs()
+
+    @property
+    def asker(self) -> tuple[str, ...]:
+        """Identity set of who asks; empty when nobody in particular does."""
+        return self.hearers[0] if self.hearers else ()
+
+    @property
+    def hearer_ids(self) -> tuple[str, ...]:
+        return tuple(id for ids in self.hearers for id in ids)
+
+
+FIND_IDENTITY_SETS = """
+UNWIND range(0, size($hearers) - 1) AS i
+OPTIONAL MATCH (p:Person {space: $space, id: $hearers[i]})
+  (()-[m:MERGED_INTO WHERE m.confirmed]-()){0,12}
+  (same:Person {space: $space} WHERE coalesce(same.tombstone, false) = false)
+RETURN i, collect(DISTINCT same.id) AS ids
+ORDER BY i
+"""
+
+LIST_AUDIENCES = """
+MATCH (a:Audience {space: $space})
+WHERE a.public OR $reads_all
+RETURN a.id AS id
+UNION
+WITH $hearers AS hearers WHERE NOT $public_only
+MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
+WHERE p.id IN hearers[0]
+  AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids })
+RETURN a.id AS id
+"""
+
+
+async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
+    """The scope of `viewer`: the intersection over everybody who hears the answer.
+
+    A hearer is expanded to the persons joined by confirmed merges only: an automatic merge changes who is named as the
+    speaker and never what somebody may read. An id that names nobody has no audience, so it narrows to what is public.
+    """
+    hearers = tuple(viewer.hearers)
+    public_only = viewer.unknown_hearer or not hearers
+    reads_all = viewer.reads_all and not hearers and not viewer.unknown_hearer
+    found = await rows(tx, FIND_IDENTITY_SETS, space=viewer.space, hearers=list(hearers))
+    sets = tuple((id, *sorted(set(row["ids"]) - {id})) for id, row in zip(hearers, found, strict=True))
+    audiences = await rows(
+        tx,
+        LIST_AUDIENCES,
+        space=viewer.space,
+        hearers=[list(ids) for ids in sets],
+        public_only=public_only,
+        reads_all=reads_all,
+    )
+    return ReadScope(
+        viewer.space, sets, public_only and not reads_all, reads_all, tuple(row["id"] for row in audiences), key=_KEY
+    )

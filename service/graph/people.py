@@ -1,0 +1,165 @@
+"""Which people may this viewer know of? Those who hear the answer, and who speaks or is addressed in a visible message.
+
+People are shown as merges say, confirmed or not: a merged person is part of the one they were merged into, and is found
+under that one's id. Numbers count what the viewer may read, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from service.errors import NotFound
+from service.graph.driver import rows
+from service.graph.paging import Page, Paged, paged, parameters
+from service.types.people import Person
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Tx
+
+FIND_PEOPLE = """
+UNWIND $ids AS wanted
+MATCH (shown:Person {id: wanted, space: $space})
+WHERE coalesce(shown.tombstone, false) = false AND NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+CALL (shown) {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+  OPTIONAL MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  RETURN collect(DISTINCT p) AS same, count(DISTINCT m) AS num_turns, sum(m.net_speech) AS net_speech
+}
+WITH shown, same, num_turns, net_speech
+WHERE $reads_all OR num_turns > 0 OR any(p IN same WHERE p.id IN $hearer_ids) OR EXISTS {
+  MATCH (p:Person)<-[:ADDRESSES]-(:Message)-[:FOR]->(a:Audience) WHERE p IN same AND a.id IN $audiences
+}
+RETURN shown {.id, .display_name, .kind, .created_at, aliases: coalesce(shown.aliases, []),
+  encoders: [key IN keys(shown) WHERE key STARTS WITH 'voiceprint__' | substring(key, 12)]} AS person,
+  num_turns, toFloat(net_speech) AS net_speech
+"""
+
+
+async def find_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, Person]:
+    """Those of `ids` that the scope holds, by id; the others are missing, whether they exist or not."""
+    found = await rows(tx, FIND_PEOPLE, **_gate(scope), ids=list(ids))
+    return {row["person"]["id"]: _person(row) for row in found}
+
+
+async def find_person(tx: Tx, scope: ReadScope, person_id: str) -> Person | None:
+    return (await find_people(tx, scope, [person_id])).get(person_id)
+
+
+async def get_person(tx: Tx, scope: ReadScope, person_id: str) -> Person:
+    """Raises NotFound, the same for what does not exist and for what lies outside the scope."""
+    person = await find_person(tx, scope, person_id)
+    if person is None:
+        raise NotFound(kind="person", id=person_id)
+    return person
+
+
+LIST_PEOPLE = """
+CALL () {
+  MATCH (a:Audience) WHERE a.id IN $audiences
+  MATCH (a)<-[:FOR]-(:Message)<-[:SPEAKS]-(p:Person)
+  RETURN p
+  UNION
+  MATCH (a:Audience) WHERE a.id IN $audiences
+  MATCH (a)<-[:FOR]-(:Message)-[:ADDRESSES]->(p:Person)
+  RETURN p
+  UNION
+  MATCH (p:Person {space: $space}) WHERE p.id IN $hearer_ids
+  RETURN p
+  UNION
+  WITH $reads_all AS reads_all WHERE reads_all
+  MATCH (p:Person {space: $space})
+  RETURN p
+}
+MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+WITH DISTINCT [shown.created_at.epochSeconds * 1000000000 + shown.created_at.nanosecond, shown.id] AS place
+WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+"""
+
+
+async def list_people(tx: Tx, scope: ReadScope, *, page: Page) -> Paged[Person]:
+    """Visible people in the order in which they were met."""
+    found = await rows(tx, LIST_PEOPLE, **_gate(scope), **parameters(page))
+    places = [row["place"] for row in found]
+    return paged(page, places, await find_people(tx, scope, [id for _, id in places]))
+
+
+async def count_people(tx: Tx, scope: ReadScope) -> int:
+    found = await rows(tx, COUNT_PEOPLE, **_gate(scope))
+    return int(found[0]["n"])
+
+
+COUNT_PEOPLE = """
+CALL () {
+  MATCH (a:Audience) WHERE a.id IN $audiences
+  MATCH (a)<-[:FOR]-(:Message)<-[:SPEAKS]-(p:Person)
+  RETURN p
+  UNION
+  MATCH (a:Audience) WHERE a.id IN $audiences
+  MATCH (a)<-[:FOR]-(:Message)-[:ADDRESSES]->(p:Person)
+  RETURN p
+  UNION
+  MATCH (p:Person {space: $space}) WHERE p.id IN $hearer_ids
+  RETURN p
+  UNION
+  WITH $reads_all AS reads_all WHERE reads_all
+  MATCH (p:Person {space: $space})
+  RETURN p
+}
+MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+RETURN count(DISTINCT shown) AS n
+"""
+
+LIST_NAMED_PEOPLE = """
+CALL db.index.fulltext.queryNodes('person_name', $names) YIELD node AS named, score
+WITH named, score WHERE named.space = $space AND score > 0
+MATCH (named) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false AND ($reads_all
+  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.id IN $hearer_ids }
+  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+              MATCH (p)-[:SPEAKS]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+              MATCH (p)<-[:ADDRESSES]-(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences })
+RETURN DISTINCT shown.id AS id, shown.display_name AS display_name, coalesce(shown.aliases, []) AS aliases
+LIMIT 50
+"""
+
+
+async def list_named_people(tx: Tx, scope: ReadScope, names: str) -> dict[str, tuple[str, ...]]:
+    """Names (the shown one first) of visible people of whom a name shares a word with `names`, by id; at most 50.
+
+    `names` is escaped by service.retrieval.lucene.escaped, and not empty."""
+    found = await rows(tx, LIST_NAMED_PEOPLE, **_gate(scope), names=names)
+    return {row["id"]: tuple(name for name in (row["display_name"], *row["aliases"]) if name) for row in found}
+
+
+LIST_SAME_PEOPLE = """
+UNWIND $ids AS wanted
+MATCH (:Person {id: wanted, space: $space}) (()-[:MERGED_INTO]-()){0,12} (p:Person {space: $space})
+RETURN DISTINCT p.id AS id
+"""
+
+
+async def list_same_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> tuple[str, ...]:
+    """`ids` and whoever is merged with one of them, confirmed or not: what a filter by person means. Grants nothing."""
+    found = await rows(tx, LIST_SAME_PEOPLE, space=scope.space, ids=list(ids))
+    return tuple(sorted({*ids, *(row["id"] for row in found)}))
+
+
+def _gate(scope: ReadScope) -> dict[str, Any]:
+    return {
+        "space": scope.space,
+        "audiences": scope.audiences,
+        "hearer_ids": scope.hearer_ids,
+        "reads_all": scope.reads_all,
+    }
+
+
+def _person(row: Mapping[str, Any]) -> Person:
+    record = dict(row["person"])
+    aliases, encoders = tuple(record.pop("aliases")), tuple(sorted(record.pop("encoders")))
+    return Person(**record, aliases=aliases, encoders=encoders, num_turns=row["num_turns"], net_speech=row["net_speech"])

@@ -1,0 +1,216 @@
+"""Which visible messages match best? Each leg looks inside the scope: a short list is never filtered afterwards.
+
+`k` is how many are wanted; what is returned is shorter only when the scope and the filters hold fewer (or, for the
+full text, fewer match). Every candidate passes the gate on its FOR edge, whatever found it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from service.errors import VoicegraphError
+from service.graph.cypher import for_space
+from service.graph.driver import rows
+from service.graph.people import list_same_people
+from service.types.search import Filters, Ranked, Ranking
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Tx
+    from service.types.audio import Samples
+
+
+class UnescapedQuery(VoicegraphError):
+    code = "unescaped_query"
+    says = "A full-text query held Lucene operators. Make it with service.retrieval.lucene.escaped(text)."
+    http_status = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    exact_limit: int = 1_000  # messages; up to here reading every visible vector is quicker than the index, and exact
+    beam: int = 100  # the index's LIMIT is its beam: below 100 it misses the best (DESIGN §8)
+    first_fetch: int = 400  # candidates asked of the index first; fills k = 60 for who sees a fifth of the space
+    widest_fetch: int = 6_400  # beyond this the index costs more than the exact scan of what is visible
+    few_audiences: int = 4  # up to here one search inside each audience is quicker than over-fetching
+
+
+DEFAULTS = SearchConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One search that ran: what it found, and how it went about it, e.g. `exact`, `index+widen(2)`."""
+
+    ranking: Ranking
+    how: str
+
+
+_ESCAPED = re.compile(r'(?:[^+\-&|!(){}\[\]^"~*?:\\/]|\\.)*', re.DOTALL)
+
+FULL_TEXT = """
+CALL db.index.fulltext.queryNodes('message_text', $lucene) YIELD node AS m, score
+WITH m, score
+WHERE score > 0 AND m.space = $space
+  AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+RETURN m.id AS id, score LIMIT $k
+"""
+
+
+async def full_text(tx: Tx, scope: ReadScope, query: str, filters: Filters, k: int) -> Leg:
+    """BM25 over the words of visible messages; `query` from service.retrieval.lucene.escaped, empty: the leg is skipped.
+
+    The gate stands in the Lucene query, so the index returns what the viewer may read; the edges decide all the same."""
+    if not query:
+        return Leg((), "skipped(empty)")
+    if not _ESCAPED.fullmatch(query):
+        raise UnescapedQuery()
+    if not scope.audiences:
+        return Leg((), "skipped(nothing visible)")
+    lucene = f"{_readers(scope)} +text:({query})"
+    found = await rows(tx, FULL_TEXT, lucene=lucene, k=k, **await _narrowed(tx, scope, filters))
+    return Leg(tuple(Ranked(row["id"], row["score"]) for row in found), "index")
+
+
+def _readers(scope: ReadScope) -> str:
+    """The gate as a Lucene clause: public, or one id of each hearer among the readers; it adds nothing to the score."""
+    if scope.reads_all:
+        return ""
+    public = "readers:public"
+    if scope.public_only:
+        return f"+{public}^0"
+    hearers = " ".join("+readers:({})".format(" ".join(_token(id) for id in ids)) for ids in scope.hearers)
+    return f"+({public} ({hearers}))^0"
+
+
+def _token(person_id: str) -> str:
+    """As the readers property has it. A caller's own id may hold anything; a phrase keeps it from being syntax."""
+    token = re.sub(r'(["\\])', r"\\\1", person_id.replace("-", ""))
+    return f'"{token}"'
+
+
+COUNT_CANDIDATES = """
+MATCH (a:Audience) WHERE a.id IN $audiences
+MATCH (a)<-[:FOR]-(m:Message {space: $space})
+WHERE ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH m LIMIT $limit
+RETURN count(m) AS n
+"""
+
+NEAREST_EXACT = """
+MATCH (a:Audience) WHERE a.id IN $audiences
+MATCH (a)<-[:FOR]-(m:Message {space: $space})
+WHERE m.embedding__<space>__<view> IS NOT NULL
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH m, vector.similarity.cosine(m.embedding__<space>__<view>, $vector) AS score
+ORDER BY score DESC, m.id LIMIT $k
+RETURN m.id AS id, score
+"""
+
+NEAREST_IN_SPACE = """
+CYPHER 25
+MATCH (m:Message)
+  SEARCH m IN (VECTOR INDEX message_embedding__<space>__<view> FOR $vector WHERE m.space = $space LIMIT $fetch)
+  SCORE AS score
+WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH m, score ORDER BY score DESC, m.id LIMIT $k
+RETURN m.id AS id, score
+"""
+
+NEAREST_IN_AUDIENCE = """
+CYPHER 25
+MATCH (m:Message)
+  SEARCH m IN (VECTOR INDEX message_embedding__<space>__<view> FOR $vector
+               WHERE m.space = $space AND m.audience = $audience LIMIT $fetch)
+  SCORE AS score
+WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+WITH m, score ORDER BY score DESC, m.id LIMIT $k
+RETURN m.id AS id, score
+"""
+
+
+async def nearest_messages(
+    tx: Tx,
+    scope: ReadScope,
+    space_name: str,
+    view: str,
+    vector: Samples,
+    filters: Filters,
+    k: int,
+    config: SearchConfig = DEFAULTS,
+) -> Leg:
+    """The `k` visible messages whose `view` is nearest to `vector` (L2-normalised), with raw cosines.
+
+    Exact over what is visible where that is little; else from the index: inside each audience when there are few, or
+    by over-fetching, wider until `k` are found, and exact when even the widest finds too few."""
+    if not scope.audiences:
+        return Leg((), "skipped(nothing visible)")
+    narrowed = await _narrowed(tx, scope, filters)
+    counted = await rows(tx, COUNT_CANDIDATES, limit=config.exact_limit + 1, **narrowed)
+    asked = {"vector": [float(x) for x in vector], "k": k, **narrowed}
+    exact, in_space, in_audience = (
+        for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)
+    )
+    if counted[0]["n"] <= config.exact_limit:
+        return Leg(_cosines(await rows(tx, exact, **asked)), "exact")
+    if filters.empty and len(scope.audiences) <= config.few_audiences:
+        found: list[dict[str, Any]] = []
+        for audience in scope.audiences:
+            found += await rows(
+                tx, in_audience, vector=asked["vector"], space=scope.space, audience=audience,
+                audiences=scope.audiences, fetch=max(k, config.beam), k=k,
+            )  # fmt: skip
+        return Leg(
+            _cosines(sorted(found, key=lambda row: (-row["score"], row["id"]))[:k]), f"index:audiences({len(scope.audiences)})"
+        )
+    fetch, widened = max(config.first_fetch, config.beam, k), 0
+    while fetch <= config.widest_fetch:
+        found = await rows(tx, in_space, fetch=fetch, **asked)
+        if len(found) >= k:
+            return Leg(_cosines(found), f"index+widen({widened})" if widened else "index")
+        share = len(found) / fetch
+        fetch, widened = max(2 * fetch, min(config.widest_fetch, int(1.5 * k / share) if share else fetch * 8)), widened + 1
+    return Leg(_cosines(await rows(tx, exact, **asked)), f"index+widen({widened})+exact")
+
+
+async def _narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any]:
+    """Parameters of gate and filters; a filter by person means everybody merged with them."""
+
+    async def people(ids: Sequence[str]) -> tuple[str, ...] | None:
+        return await list_same_people(tx, scope, ids) if ids else None
+
+    def utc(at: datetime | None) -> datetime | None:
+        return at
+
+    return {
+        "space": scope.space,
+        "audiences": scope.audiences,
+        "speakers": await people(filters.speakers),
+        "addressees": await people(filters.addressees),
+        "sessions": filters.sessions or None,
+        "since": utc(filters.since),
+        "until": utc(filters.until),
+    }
+
+
+def _cosines(found: Sequence[dict[str, Any]]) -> Ranking:
+    """Neo4j's scores (1 + cosine) / 2, of the index and of vector.similarity.cosine alike, as raw cosines."""
+    return tuple(Ranked(row["id"], 2.0 * row["score"] - 1.0) for row in found)
