@@ -20,7 +20,7 @@ _COMMON = (
 )
 
 _DECISION = (
-    Property("decision", "string", "link | create | assigned | corrected"),
+    Property("decision", "string", "link | create | assigned | corrected | unresolved"),
     Property("cosine", "float", "score of the person decided for", "[-1, 1]"),
     Property("runner_up", "float", "best score of anybody else", "[-1, 1]"),
     Property("margin", "float", "cosine - runner_up", "[0, 2]"),
@@ -274,7 +274,8 @@ NODES: tuple[Node, ...] = (
 
 EDGES: tuple[Edge, ...] = (
     Edge("SPEAKS", ("Person",), ("Message",), "this person said this message; written once decided", _DECISION),
-    Edge("UTTERED", ("LocalSpeaker",), ("Message",), "this voice of the session said it, whoever it is"),
+    Edge("UTTERED", ("LocalSpeaker",), ("Message",),
+         "this voice of the session said it, whoever it is; with the scores of a turn that was first left unresolved", _DECISION),
     Edge("HEARD_IN", ("LocalSpeaker",), ("Session",), "the voice belongs to this session"),
     Edge("IS", ("LocalSpeaker", "Account"), ("Person",), "is this person", _DECISION),
     Edge(

@@ -1,0 +1,172 @@
+"""How is a session closed? What can only be said once all of it is known, written in one transaction: who was there, to
+whom each turn was said, what it answers, and who may read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from service.graph.driver import Tx, rows
+from service.graph.spaces import lock_space
+from service.graph.write_audiences import Readers, move_messages
+from service.graph.write_sessions import RevisionMoved, embedding_property, hold_session
+from service.types.audio import Samples, Segment
+from service.types.memory import Addressee, Attendance
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTurn:
+    """A turn of an open session as its writer reads it back; for nobody else: no gate stands before it."""
+
+    message_id: str
+    index: int
+    segment: Segment
+    track: str
+    speaker_id: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPerson:
+    id: str
+    names: tuple[str, ...]
+    is_bot: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    space: str
+    session_id: str
+    checkpoint: str | None
+    """The one all of this rests on."""
+    read_revision: int
+    attendance: Sequence[Attendance]
+    addressees: Mapping[str, Sequence[Addressee]]
+    """message id → to whom"""
+    replies: Mapping[str, str]
+    """message id → message answered"""
+    readers: Mapping[str, Readers]
+    embedder: str | None
+    contexts: Mapping[str, Samples]
+    """message id → embedding of its context view, where it is another than when the turn was written"""
+
+
+LIST_WRITTEN_TURNS = """
+MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
+RETURN m.id AS message_id, m.index AS index, m.start AS start, m.end AS end, l.id AS track, m.speaker_id AS speaker_id,
+       m.text AS text
+ORDER BY index
+"""
+
+LIST_KNOWN_PEOPLE = """
+MATCH (p:Person {space: $space})
+WHERE p.id IN $ids AND coalesce(p.tombstone, false) = false
+RETURN p.id AS id, coalesce(p.aliases, []) + coalesce(p.display_name, []) AS names, p.kind = 'bot' AS is_bot
+ORDER BY id
+"""
+
+FORGET_RELATIONS = """
+MATCH (s:Session {space: $space, id: $session_id})
+OPTIONAL MATCH (:Person)-[attended:ATTENDED]->(s)
+DELETE attended
+WITH DISTINCT s
+MATCH (s)<-[:IN_SESSION]-(m:Message)-[r:ADDRESSES|REPLIES_TO]->()
+DELETE r
+"""
+
+SAVE_ATTENDANCE = """
+MATCH (s:Session {space: $space, id: $session_id})
+UNWIND $attendance AS row
+MATCH (p:Person {space: $space, id: row.person_id})
+MERGE (p)-[a:ATTENDED]->(s)
+SET a = row.properties
+"""
+
+SAVE_ADDRESSEES = """
+UNWIND $addressees AS row
+MATCH (m:Message {space: $space, id: row.message_id})
+MATCH (p:Person {space: $space, id: row.person_id})
+MERGE (m)-[a:ADDRESSES]->(p)
+SET a = row.properties
+"""
+
+SAVE_REPLIES = """
+UNWIND $replies AS row
+MATCH (m:Message {space: $space, id: row.message_id})
+MATCH (answered:Message {space: $space, id: row.answered})
+MERGE (m)-[:REPLIES_TO]->(answered)
+"""
+
+SAVE_CONTEXTS = """
+UNWIND $contexts AS row
+MATCH (m:Message {space: $space, id: row.message_id})
+SET m += row.properties
+"""
+
+COMPLETE_SESSION = """
+MATCH (s:Session {space: $space, id: $session_id})
+SET s.status = 'complete'
+REMOVE s.checkpoint
+"""
+
+
+async def list_written_turns(tx: Tx, space: str, session_id: str) -> list[WrittenTurn]:
+    """All turns of the session in spoken order."""
+    return [
+        WrittenTurn(segment=Segment(row.pop("start"), row.pop("end")), **row)
+        for row in await rows(tx, LIST_WRITTEN_TURNS, space=space, session_id=session_id)
+    ]
+
+
+async def list_known_people(tx: Tx, space: str, ids: Sequence[str]) -> list[KnownPerson]:
+    """Names of `ids`, to hear whom a turn calls; ids that name nobody are left out."""
+    found = await rows(tx, LIST_KNOWN_PEOPLE, space=space, ids=list(ids))
+    return [KnownPerson(row["id"], tuple(row["names"]), row["is_bot"]) for row in found]
+
+
+async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
+    """Write all of `closing` and mark the session complete; None when done. Raises SessionBusy as save_batch does."""
+    settings = await lock_space(tx, closing.space)
+    await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
+    if settings.identity_revision != closing.read_revision:
+        return RevisionMoved(settings.identity_revision)
+    session: dict[str, Any] = {"space": closing.space, "session_id": closing.session_id}
+    await tx.run(FORGET_RELATIONS, **session)
+    await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in closing.attendance])
+    await tx.run(SAVE_ADDRESSEES, space=closing.space, addressees=_addressees(closing.addressees))
+    await tx.run(
+        SAVE_REPLIES,
+        space=closing.space,
+        replies=[{"message_id": m, "answered": answered} for m, answered in closing.replies.items()],
+    )
+    await move_messages(tx, closing.space, closing.readers)
+    if closing.embedder and closing.contexts:
+        name = embedding_property(closing.embedder, "context")
+        await tx.run(
+            SAVE_CONTEXTS,
+            space=closing.space,
+            contexts=[{"message_id": m, "properties": {name: v.tolist()}} for m, v in closing.contexts.items()],
+        )
+    await tx.run(COMPLETE_SESSION, **session)
+    return None
+
+
+def _attendance(attendance: Attendance) -> dict[str, Any]:
+    return {
+        "person_id": attendance.person_id,
+        "properties": {
+            "starts": [i.start for i in attendance.intervals],
+            "ends": [i.end for i in attendance.intervals],
+            "source": attendance.source,
+        },
+    }
+
+
+def _addressees(addressees: Mapping[str, Sequence[Addressee]]) -> list[dict[str, Any]]:
+    return [
+        {"message_id": message, "person_id": a.person_id, "properties": {"confidence": a.confidence, "how": a.how.value}}
+        for message, people in addressees.items()
+        for a in people
+    ]

@@ -1,0 +1,107 @@
+"""Which policies does a tenant have, and who may write its identities right now?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.errors import NotFound
+from service.graph.driver import Tx, rows
+from service.types.people import AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
+
+FIND_SPACE = """
+MATCH (s:Space {id: $space})
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .identity_revision} AS space
+"""
+
+ENSURE_SPACE = """
+MERGE (s:Space {id: $space})
+ON CREATE SET s += $policies, s.identity_revision = 0, s.created_at = datetime()
+"""
+
+SAVE_SPACE = """
+MERGE (s:Space {id: $space})
+ON CREATE SET s.identity_revision = 0, s.created_at = datetime()
+SET s += $policies
+"""
+
+LIST_SPACES = """
+MATCH (s:Space)
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .identity_revision} AS space
+ORDER BY s.id
+"""
+
+LOCK_SPACE = """
+MATCH (s:Space {id: $space})
+SET s.created_at = s.created_at
+"""
+
+BUMP_REVISION = """
+MATCH (s:Space {id: $space})
+SET s.identity_revision = s.identity_revision + 1
+RETURN s.identity_revision AS revision
+"""
+
+
+async def find_space(tx: Tx, space: str) -> SpaceSettings | None:
+    found = await rows(tx, FIND_SPACE, space=space)
+    return _settings(found[0]["space"]) if found else None
+
+
+async def get_space(tx: Tx, space: str) -> SpaceSettings:
+    settings = await find_space(tx, space)
+    if settings is None:
+        raise NotFound(kind="space", id=space)
+    return settings
+
+
+async def list_spaces(tx: Tx) -> list[SpaceSettings]:
+    return [_settings(row["space"]) for row in await rows(tx, LIST_SPACES)]
+
+
+async def ensure_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
+    """The space as it is; made with `settings` when there is none yet."""
+    await tx.run(ENSURE_SPACE, space=settings.id, policies=_policies(settings))
+    return await get_space(tx, settings.id)
+
+
+async def save_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
+    """Make the space or change its policies. Its identity_revision is never set from outside.
+
+    What is already written keeps the audiences it was settled with."""
+    await tx.run(SAVE_SPACE, space=settings.id, policies=_policies(settings))
+    return await get_space(tx, settings.id)
+
+
+async def lock_space(tx: Tx, space: str) -> SpaceSettings:
+    """Wait until no other transaction writes identities of `space`, and keep it so until this one ends; the settings and
+    revision as they are then. Two statements: what one statement read before it waited may be out of date."""
+    await tx.run(LOCK_SPACE, space=space)
+    return await get_space(tx, space)
+
+
+async def bump_revision(tx: Tx, space: str) -> int:
+    """The next identity_revision; the caller holds the lock and writes it on the people it changes."""
+    (row,) = await rows(tx, BUMP_REVISION, space=space)
+    return int(row["revision"])
+
+
+def _policies(settings: SpaceSettings) -> dict[str, Any]:
+    return {
+        "access": settings.access.value,
+        "routing": settings.routing,
+        "voice_access": settings.voice_access.value,
+        "anonymous_voices": settings.anonymous_voices.value,
+        "anonymous_days": settings.anonymous_days,
+    }
+
+
+def _settings(space: dict[str, Any]) -> SpaceSettings:
+    return SpaceSettings(
+        id=space["id"],
+        access=AccessPolicy(space["access"]),
+        routing=space["routing"],
+        voice_access=VoiceAccess(space["voice_access"]),
+        anonymous_voices=AnonymousVoices(space["anonymous_voices"]),
+        anonymous_days=space["anonymous_days"],
+        identity_revision=space["identity_revision"],
+    )

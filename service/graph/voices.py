@@ -1,0 +1,110 @@
+"""Which voices are known? Reads for the router and for asking by voice: vectors, no names, nothing that was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from service.graph.cypher import for_space
+from service.graph.driver import Tx, rows
+from service.types.audio import EmbeddingSpace, Samples
+from service.types.people import Consent, Exemplar, PersonVoice
+
+BEAM = 100
+"""Candidates asked of the vector index: its LIMIT is the search beam, and 100 finds the best one in 100 % of queries,
+1 in 65 % (DESIGN §8)."""
+
+LIST_VOICES = """
+MATCH (p:Person {space: $space})
+WHERE p.revision > $since OR p.id IN $ids
+RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, p.net_speech AS net_speech,
+       coalesce(p.tombstone, false) AS erased,
+       COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
+                 RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent,
+       COLLECT { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
+                 WHERE e.expires_at IS NULL OR e.expires_at > datetime()
+                 RETURN e {.id, .net_speech, .snr_db, .channel, .message_id, vector: e.vector__<space>}
+                 ORDER BY e.id } AS exemplars
+ORDER BY id
+"""
+
+GET_REVISION = """
+MATCH (s:Space {id: $space})
+RETURN s.identity_revision AS revision
+"""
+
+COUNT_VOICES = """
+MATCH (p:Person {space: $space})
+WHERE p.voiceprint__<space> IS NOT NULL
+RETURN count(p) AS count
+"""
+
+NEAREST_VOICES = """
+CYPHER 25
+UNWIND $vectors AS vector
+CALL (vector) {
+  MATCH (p:Person)
+  SEARCH p IN (VECTOR INDEX person_voiceprint__<space> FOR vector WHERE p.space = $space LIMIT 100)
+  RETURN p.id AS id
+}
+RETURN DISTINCT id
+"""
+
+
+async def list_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> tuple[int, dict[str, PersonVoice]]:
+    """The identity_revision and everybody with a live voice in exactly this embedding space, by person id."""
+    revision, changed = await changed_voices(tx, space, encoder, since=-1)
+    return revision, {person: voice for person, voice in changed.items() if voice is not None}
+
+
+async def changed_voices(
+    tx: Tx, space: str, encoder: EmbeddingSpace, *, since: int, ids: Iterable[str] = ()
+) -> tuple[int, dict[str, PersonVoice | None]]:
+    """The identity_revision and people whose voice changed after revision `since`, or named in `ids`; None for who has no
+    live voice (any more). The revision is read first: a change between the two reads is seen again, never missed."""
+    (row,) = await rows(tx, GET_REVISION, space=space)
+    found = await rows(
+        tx,
+        for_space(LIST_VOICES, encoder.name),
+        space=space,
+        since=since,
+        ids=sorted(ids),
+        encoder=encoder.name,
+        version=encoder.version,
+    )
+    return int(row["revision"]), {voice["id"]: _voice(voice, encoder) for voice in found}
+
+
+async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:
+    """People with a voiceprint of this encoder, of any version of it."""
+    (row,) = await rows(tx, for_space(COUNT_VOICES, encoder.name), space=space)
+    return int(row["count"])
+
+
+async def nearest_voices(tx: Tx, space: str, encoder: EmbeddingSpace, vectors: Sequence[Samples]) -> set[str]:
+    """Ids of the BEAM people nearest to each of `vectors`, by the index: candidates, to be scored exactly."""
+    if not vectors:
+        return set()
+    found = await rows(tx, for_space(NEAREST_VOICES, encoder.name), space=space, vectors=[v.tolist() for v in vectors])
+    return {row["id"] for row in found}
+
+
+def _voice(row: dict[str, Any], encoder: EmbeddingSpace) -> PersonVoice | None:
+    """A voice lives by its exemplars: none of this version, or a centroid taken away, is no voice."""
+    if row["erased"] or row["centroid"] is None or not row["exemplars"]:
+        return None
+    return PersonVoice(
+        person_id=row["id"],
+        space=encoder,
+        centroid=_vector(row["centroid"]),
+        exemplars=tuple(Exemplar(**{**e, "vector": _vector(e["vector"])}) for e in row["exemplars"]),
+        num_turns=row["num_turns"] or 0,
+        net_speech=row["net_speech"] or 0.0,
+        consent=Consent(row["consent"][0]) if row["consent"] else Consent.UNKNOWN,
+    )
+
+
+def _vector(numbers: list[float]) -> Samples:
+    return np.asarray(numbers, dtype=np.float32)

@@ -1,0 +1,338 @@
+"""How is a session written? Opened, batch by batch with its checkpoint, settled and closed: each step one transaction under
+the lock of the space, each safe to repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from service.errors import NotFound, VoicegraphError
+from service.graph.cypher import for_space
+from service.graph.driver import Tx, rows
+from service.graph.spaces import bump_revision, lock_space
+from service.graph.write_audiences import move_messages
+from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
+from service.types.audio import EmbeddingSpace, Samples, SpeakerTurn
+from service.types.memory import SessionStatus
+from service.types.people import Assigned, Create, Decision, Link, Unresolved
+
+ROUTER, SETTLEMENT = "router", "settlement"
+"""`by` of a decision: made when the turn came, or at the session's end."""
+
+
+class SessionConflict(VoicegraphError):
+    code = "session_conflict"
+    says = "{what} is already there with other content ({why}). Give another session id, or deliver the same thing again."
+    http_status = 409
+
+
+class SessionBusy(VoicegraphError):
+    code = "session_busy"
+    says = "Session {session_id} is being written by another ingest just now. Wait for it; what is written is kept."
+    http_status = 409
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    id: str
+    space: str
+    title: str
+    started_at: datetime
+    zone: str | None
+    source: str
+    external_id: str
+    content_hash: str
+    roster: tuple[str, ...]
+    duration: float
+    encoder: str
+    embedder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    status: SessionStatus
+    started_at: datetime
+    checkpoint: str | None
+    """As last written; None before the first batch, and after the last."""
+    num_messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A turn with everything known when it is written, except whose it is."""
+
+    id: str
+    turn: SpeakerTurn
+    said_at: datetime
+    provenance: str
+    vectors: Mapping[str, Samples]
+    """view → embedding of the text; empty without text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one step of the fold adds to a session."""
+
+    space: str
+    session_id: str
+    encoder: EmbeddingSpace
+    embedder: str | None
+    read_revision: int
+    """identity_revision of the gallery that the decisions rest on."""
+    checkpoint_before: str | None
+    checkpoint: str
+    messages: Sequence[NewMessage]
+    tracks: Mapping[str, str]
+    """LocalSpeaker id → its label, of the messages' tracks."""
+    decisions: Sequence[Decision]
+    by: str
+    bound: Mapping[str, Decision]
+    """LocalSpeaker id → the decision that bound it to a person in this step."""
+    people: Sequence[PersonWrite]
+    """Everybody new, or counted anew."""
+    voices: Sequence[VoiceWrite]
+    """Of `people`, those whose voice is kept or changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSaved:
+    revision: int
+    kept: frozenset[str]
+    """People of `voices` whose voice was written; of the others consent did not allow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionMoved:
+    """Somebody else changed who is who since the gallery was read; nothing was written."""
+
+    revision: int
+
+
+FIND_SESSION_BY_ID = """
+OPTIONAL MATCH (s:Session {id: $session_id})
+RETURN s {.id, .space, .external_id, .content_hash, .status, .started_at, .checkpoint,
+          num_messages: COUNT { (s)<-[:IN_SESSION]-(:Message) }} AS session
+"""
+
+FIND_SESSION_BY_EXTERNAL_ID = """
+MATCH (s:Session {space: $space, external_id: $external_id})
+RETURN s.id AS id
+"""
+
+OPEN_SESSION = """
+MERGE (s:Session {id: $session_id})
+ON CREATE SET s.created_at = datetime()
+SET s += $properties, s.status = 'open'
+REMOVE s.error
+"""
+
+FAIL_SESSION = """
+MATCH (s:Session {space: $space, id: $session_id})
+WHERE s.status = 'open'
+SET s.status = 'failed', s.error = $error
+"""
+
+GET_CHECKPOINT = """
+MATCH (s:Session {space: $space, id: $session_id})
+RETURN s.status = 'open' AND coalesce(s.checkpoint, '') = $checkpoint AS ours
+"""
+
+SAVE_CHECKPOINT = """
+MATCH (s:Session {space: $space, id: $session_id})
+SET s.checkpoint = $checkpoint
+"""
+
+SAVE_LOCAL_SPEAKERS = """
+MATCH (s:Session {space: $space, id: $session_id})
+UNWIND $speakers AS row
+MERGE (l:LocalSpeaker {id: row.id})
+ON CREATE SET l.space = $space, l.created_at = datetime(), l.session_id = $session_id, l.label = row.label
+MERGE (l)-[:HEARD_IN]->(s)
+"""
+
+SAVE_MESSAGES = """
+MATCH (s:Session {space: $space, id: $session_id})
+UNWIND $messages AS row
+MERGE (m:Message {id: row.id})
+ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id
+SET m += row.properties
+MERGE (m)-[:IN_SESSION]->(s)
+WITH m, row
+MATCH (l:LocalSpeaker {id: row.track})
+MERGE (l)-[:UTTERED]->(m)
+"""
+
+SAVE_SPEAKERS = """
+UNWIND $decisions AS row
+MATCH (p:Person {space: $space, id: row.person_id})
+MATCH (m:Message {space: $space, id: row.message_id})
+MERGE (p)-[r:SPEAKS]->(m)
+SET r = row.properties, m.speaker_id = p.id, m.decision = row.properties.decision, m.reason = row.properties.reason
+"""
+
+SAVE_UNRESOLVED = """
+UNWIND $decisions AS row
+MATCH (:LocalSpeaker)-[u:UTTERED]->(m:Message {space: $space, id: row.message_id})
+SET u = row.properties, m.decision = row.properties.decision, m.reason = row.properties.reason
+"""
+
+SAVE_IDENTITIES = """
+UNWIND $bound AS row
+MATCH (l:LocalSpeaker {space: $space, id: row.track})
+MATCH (p:Person {space: $space, id: row.person_id})
+MERGE (l)-[r:IS]->(p)
+SET r = row.properties
+"""
+
+
+async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
+    """Make the session, or find what is there of it. Raises SessionConflict for the same id or the same sound with other
+    content; a failed session without messages may be delivered anew in another form."""
+    await lock_space(tx, session.space)
+    (row,) = await rows(tx, FIND_SESSION_BY_ID, session_id=session.id)
+    there = row["session"]
+    if there is None:
+        await _refuse_known_sound(tx, session)
+    else:
+        _refuse_other_content(session, there)
+        if there["status"] == SessionStatus.COMPLETE:
+            return OpenedSession(SessionStatus.COMPLETE, there["started_at"], None, there["num_messages"])
+    await tx.run(OPEN_SESSION, session_id=session.id, properties=_session_properties(session))
+    checkpoint, written = (there["checkpoint"], there["num_messages"]) if there else (None, 0)
+    return OpenedSession(SessionStatus.OPEN, session.started_at, checkpoint, written)
+
+
+async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
+    known = await rows(tx, FIND_SESSION_BY_EXTERNAL_ID, space=session.space, external_id=session.external_id)
+    if known:
+        raise SessionConflict(what="This recording", why=f"it is session {known[0]['id']}")
+
+
+def _refuse_other_content(session: NewSession, there: Mapping[str, Any]) -> None:
+    """A session of another space is refused in the same words: whether it exists there is not ours to tell."""
+    if there["space"] == session.space and there["content_hash"] == session.content_hash:
+        return
+    if there["space"] == session.space and there["status"] == SessionStatus.FAILED and not there["num_messages"]:
+        return
+    raise SessionConflict(what=f"Session {session.id}", why="another recording, transcript, date, addressee or model")
+
+
+def _session_properties(session: NewSession) -> dict[str, Any]:
+    names = ("space", "title", "started_at", "zone", "source", "external_id", "content_hash", "duration", "encoder", "embedder")
+    return {**{name: getattr(session, name) for name in names}, "roster": list(session.roster)}
+
+
+async def fail_session(tx: Tx, space: str, session_id: str, error: str) -> None:
+    """Say by the code `error` why the input could not become a session; what was written of it stays."""
+    await tx.run(FAIL_SESSION, space=space, session_id=session_id, error=error)
+
+
+async def save_batch(tx: Tx, batch: Batch) -> BatchSaved | RevisionMoved:
+    """Write one step: people and voices, messages, decisions, narrow audiences and the checkpoint, all or nothing.
+
+    Raises SessionBusy when the checkpoint is not the one this step began from: another process writes the session."""
+    settings = await lock_space(tx, batch.space)
+    await hold_session(tx, batch.space, batch.session_id, batch.checkpoint_before)
+    if settings.identity_revision != batch.read_revision:
+        return RevisionMoved(settings.identity_revision)
+    revision, kept = batch.read_revision, frozenset[str]()
+    if batch.people:
+        revision = await bump_revision(tx, batch.space)
+        await save_people(tx, batch.space, batch.people, revision)
+        kept = await save_voices(tx, batch.space, batch.encoder, batch.voices)
+    if batch.messages:
+        await _save_messages(tx, batch)
+    await _save_decisions(tx, batch)
+    await tx.run(SAVE_CHECKPOINT, space=batch.space, session_id=batch.session_id, checkpoint=batch.checkpoint)
+    return BatchSaved(revision, kept)
+
+
+async def hold_session(tx: Tx, space: str, session_id: str, checkpoint: str | None) -> None:
+    found = await rows(tx, GET_CHECKPOINT, space=space, session_id=session_id, checkpoint=checkpoint or "")
+    if not found:
+        raise NotFound(kind="session", id=session_id)
+    if not found[0]["ours"]:
+        raise SessionBusy(session_id=session_id)
+
+
+async def _save_messages(tx: Tx, batch: Batch) -> None:
+    speakers = [{"id": track, "label": label} for track, label in sorted(batch.tracks.items())]
+    await tx.run(SAVE_LOCAL_SPEAKERS, space=batch.space, session_id=batch.session_id, speakers=speakers)
+    messages = [
+        {"id": m.id, "track": m.turn.track, "properties": _message_properties(m, batch.embedder)} for m in batch.messages
+    ]
+    await tx.run(SAVE_MESSAGES, space=batch.space, session_id=batch.session_id, messages=messages)
+
+
+def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, Any]:
+    turn = message.turn
+    return {
+        "index": turn.index,
+        "text": turn.text,
+        "language": turn.language,
+        "start": turn.segment.start,
+        "end": turn.segment.end,
+        "said_at": message.said_at,
+        "net_speech": turn.net_speech,
+        "overlapped": turn.overlapped,
+        "level_dbfs": turn.quality.level_dbfs,
+        "snr_db": turn.quality.snr_db,
+        "bandwidth_hz": turn.quality.bandwidth_hz,
+        "channel": turn.channel,
+        "provenance": message.provenance,
+        **{embedding_property(embedder, view): vector.tolist() for view, vector in message.vectors.items() if embedder},
+    }
+
+
+def embedding_property(embedder: str, view: str) -> str:
+    return for_space("embedding__<space>__<view>", embedder, view)
+
+
+async def _save_decisions(tx: Tx, batch: Batch) -> None:
+    decided = [_decision(d, batch.by) for d in batch.decisions if not isinstance(d, Unresolved)]
+    unresolved = [_decision(d, batch.by) for d in batch.decisions if isinstance(d, Unresolved)]
+    bound = [{"track": track, **_decision(d, batch.by)} for track, d in sorted(batch.bound.items())]
+    await tx.run(SAVE_SPEAKERS, space=batch.space, decisions=decided)
+    await tx.run(SAVE_UNRESOLVED, space=batch.space, decisions=unresolved)
+    await tx.run(SAVE_IDENTITIES, space=batch.space, bound=bound)
+    nobody = frozenset[str]()
+    await move_messages(
+        tx,
+        batch.space,
+        {
+            **{d["message_id"]: nobody for d in unresolved},
+            **{d["message_id"]: frozenset((d["person_id"],)) for d in decided},
+        },
+    )
+
+
+def _decision(decision: Decision, by: str) -> dict[str, Any]:
+    scores = decision.scores
+    person: str | None = None if isinstance(decision, Unresolved) else decision.person_id
+    reason: str | None = decision.reason if isinstance(decision, Assigned | Unresolved) else None
+    match decision:
+        case Link():
+            outcome = "link"
+        case Create():
+            outcome = "create"
+        case Assigned():
+            outcome = "assigned"
+        case Unresolved():
+            outcome = "unresolved"
+    return {
+        "message_id": decision.message_id,
+        "person_id": person,
+        "properties": {
+            "decision": outcome,
+            "cosine": scores.cosine,
+            "runner_up": scores.runner_up,
+            "margin": scores.margin,
+            "threshold": scores.threshold,
+            "policy": scores.policy,
+            "encoder": scores.encoder,
+            "by": by,
+            "reason": reason,
+        },
+    }
