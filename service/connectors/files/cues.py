@@ -1,0 +1,91 @@
+"""How are cues (a time, then lines of text) read, as WebVTT and SRT share them?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from service.connectors.files.source import TranscriptUnreadable
+from service.types.audio import Segment
+
+_TIME = r"(?:([0-9]{1,6}):)?([0-5]?[0-9]):([0-5]?[0-9])(?:[.,]([0-9]{1,6}))?"
+TIMING = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?$")
+"""Hours are optional and unbounded; settings or coordinates may follow. An arrow in speech does not match."""
+_NEARLY_TIMING = re.compile(r"^\s*[0-9][0-9:.,]*\s*-->")
+_COMMENT = re.compile(r"^(?:NOTE(?:\s|$)|STYLE\s*$|REGION\s*$)")
+
+
+@dataclass(slots=True)
+class Cue:
+    line: int
+    """Of the timing, from 1."""
+    segment: Segment
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Cues:
+    """Collects cues line by line. Lenient: text after a blank line is still the last cue's, and counted in `recovered`."""
+
+    source: str
+    comments: bool
+    """Whether NOTE, STYLE and REGION blocks may stand between cues (WebVTT)."""
+    found: list[Cue] = field(default_factory=list)
+    recovered: int = 0
+    _paragraph: list[str] = field(default_factory=list)
+    _attached: bool = False
+    """Whether the paragraph stands right under its timing."""
+    _skipping: bool = False
+
+    def read(self, numbered: Iterable[tuple[int, str]]) -> Cues:
+        """Raises TranscriptUnreadable at a timing that cannot be read."""
+        for number, line in numbered:
+            if timing := TIMING.match(line):
+                self._end_paragraph(before_timing=True)
+                self.found.append(Cue(number, self._segment(timing)))
+                self._attached = True
+            elif _NEARLY_TIMING.match(line):
+                what = f"the time {line.strip()!r} cannot be read; needed: hh:mm:ss.mmm --> hh:mm:ss.mmm."
+                raise TranscriptUnreadable(source=self.source, place=f"line {number}", what=what)
+            elif not line.strip():
+                self._end_paragraph()
+            elif self.comments and not self._attached and not self._paragraph and _COMMENT.match(line):
+                self._skipping = True
+            elif not self._skipping:
+                self._paragraph.append(line)
+        self._end_paragraph()
+        return self
+
+    def _segment(self, timing: re.Match[str]) -> Segment:
+        start, end = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
+        if end < start:
+            self.recovered += 1
+        return Segment(start, max(start, end))
+
+    def _end_paragraph(self, *, before_timing: bool = False) -> None:
+        if before_timing and self._paragraph and self._is_identifier():
+            self._paragraph.pop()
+        if self._paragraph:
+            if not self._attached:
+                self.recovered += 1
+            if self.found:
+                self.found[-1].lines += self._paragraph
+        self._paragraph, self._attached, self._skipping = [], False, False
+
+    def _is_identifier(self) -> bool:
+        """Whether the last line before a timing names the cue rather than being text that lost its place."""
+        last, alone = self._paragraph[-1].strip(), len(self._paragraph) == 1
+        if self._attached:
+            return last.isdigit() and not alone
+        return last.isdigit() or (alone and (not self.found or bool(self.found[-1].lines)))
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1."""
+    return enumerate(text.split("\n"), start=1)
+
+
+def _seconds(time: tuple[str | None, ...]) -> float:
+    hours, minutes, seconds, fraction = time
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction or 0}")

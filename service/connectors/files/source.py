@@ -1,0 +1,73 @@
+"""What does a transcript file say, as clean text, whatever program wrote it?"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from pathlib import Path
+
+from service.errors import VoicegraphError
+
+MAX_BYTES = 100_000_000
+"""A day of WhisperX JSON with every word is about 30 MB."""
+MAX_NAME = 100
+"""Characters of a speaker's name; what is longer is text, not a name."""
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+
+
+class TranscriptUnreadable(VoicegraphError):
+    code = "transcript_unreadable"
+    says = "{source}, {place}: {what} Give WebVTT, SRT, RTTM or JSON segments, or leave the transcript out."
+    http_status = 422
+
+
+def text_of(path: Path) -> str:
+    """The file's text with `\\n` for every line end. Encoding: by mark, else UTF-8, else Windows-1252 as old tools write it.
+
+    Raises TranscriptUnreadable."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            what = f"{size} bytes; the most is {MAX_BYTES}."
+            raise TranscriptUnreadable(source=path.name, place="the whole file", what=what)
+        data = path.read_bytes()
+    except OSError as problem:
+        raise TranscriptUnreadable(source=path.name, place="the whole file", what=f"{problem.strerror}.") from problem
+    encoding = _encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as problem:
+        what = f"not text in {encoding} ({problem.reason})."
+        raise TranscriptUnreadable(source=path.name, place=f"byte {problem.start}", what=what) from problem
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def clean(text: str) -> str:
+    """One line with single blanks, without control characters and broken surrogates."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join("".join(c if unicodedata.category(c) != "Cc" else " " for c in whole).split())
+
+
+def clean_name(name: str) -> str | None:
+    """A speaker's name as data: one line, limited length; None when nothing is left."""
+    return clean(name)[:MAX_NAME].strip() or None
+
+
+def _encoding(data: bytes) -> str:
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return encoding
+    sample = data[:4_000]
+    if sample.count(0) > len(sample) // 4:  # UTF-16 without a mark: every other byte of Western text is 0
+        return "utf-16-le" if sample[1::2].count(0) > sample[0::2].count(0) else "utf-16-be"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
