@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.identity.consent import REFUSED
-from service.identity.gallery import PAIRS, Gallery
+from service.identity.gallery import Gallery
 from service.identity.policies import policy, same_space, unit
-from service.identity.thresholds import CAMPPLUS, ChannelPair, Thresholds
+from service.identity.thresholds import CAMPPLUS, Thresholds
 from service.types.audio import SpeakerEmbedding
 from service.types.people import PersonVoice, Scores, VoiceOutcome, VoiceVerdict
 
@@ -59,14 +59,14 @@ def _judge(embedding: SpeakerEmbedding | Sequence[SpeakerEmbedding], voices: Seq
     units = [unit(p.vector, dimension=space.dimension, what="the question") for p in parts]
     vector = unit(np.sum(units, axis=0), dimension=space.dimension, what="the question")
     gallery = Gallery(voices, policy(config.policy), space.dimension)
-    cosines, pairs = gallery.cosines(vector), gallery.channel_pairs(channel)
-    access = np.array([config.thresholds.access(size, p) for p in ChannelPair])[pairs]
+    likeness = gallery.likeness(vector, channel, lambda pair: config.thresholds.access(size, pair))
+    cosines, access = likeness.cosines, likeness.thresholds(lambda pair: config.thresholds.access(size, pair))
     order = np.argsort(access - cosines, kind="stable")
     best, second = int(order[0]), int(order[1]) if len(order) > 1 else None
     cosine, threshold = float(cosines[best]), float(access[best])
     runner_up = None if second is None else float(cosines[second] - access[second]) + threshold
     scores = Scores(cosine, runner_up, threshold, config.policy, config.thresholds.encoder)
-    if cosine < config.thresholds.link(size, PAIRS[pairs[best]]):
+    if cosine < likeness.thresholds(lambda pair: config.thresholds.link(size, pair))[best]:
         return VoiceVerdict(VoiceOutcome.REJECT, None, scores, "the voice is nobody's who is known here")
     if voices[best].consent in REFUSED:
         return VoiceVerdict(VoiceOutcome.OPTED_OUT, None, scores, "this person's voice may not be used")

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from service.errors import VoicegraphError
+from service.identity.thresholds import TELEPHONE
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Exemplar, PersonVoice
 
@@ -45,11 +47,18 @@ def same_space(given: EmbeddingSpace, needed: EmbeddingSpace) -> None:
         raise VoiceSpacesDiffer(given=f"{given.name} {given.version}", needed=f"{needed.name} {needed.version}")
 
 
+class Rows(NamedTuple):
+    """Unit vectors, shape (k, dimension), k >= 1, and for each whether it was heard over the telephone, shape (k,)."""
+
+    vectors: Samples
+    telephone: npt.NDArray[np.bool_]
+
+
 class Policy(Protocol):
     """How a person's voice is represented and learnt."""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        """Unit vectors that stand for the person, shape (k, dimension); the person scores with the nearest."""
+    def rows(self, voice: PersonVoice) -> Rows:
+        """What stands for the person; they score with the row that speaks most for them."""
         ...
 
     def learns(self, cosine: float, update: float) -> bool:
@@ -65,8 +74,8 @@ class Policy(Protocol):
 class Fixed:
     """The center is the first embedding; nothing is learnt afterwards."""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        return voice.centroid[None]
+    def rows(self, voice: PersonVoice) -> Rows:
+        return _one_row(voice)
 
     def learns(self, cosine: float, update: float) -> bool:
         return False
@@ -80,8 +89,8 @@ class Fixed:
 class Update:
     """Online mean c ← (n·c + v) / (n + 1) over every accepted link, which is the mean of all its exemplars."""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        return voice.centroid[None]
+    def rows(self, voice: PersonVoice) -> Rows:
+        return _one_row(voice)
 
     def learns(self, cosine: float, update: float) -> bool:
         return True
@@ -95,8 +104,8 @@ class Gated:
     """Online mean that only links at τ_update or above move; n counts every accepted link, so a center that was often
     met without being moved moves less. Kept at length 1 between turns. Not a function of the exemplars alone."""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        return voice.centroid[None]
+    def rows(self, voice: PersonVoice) -> Rows:
+        return _one_row(voice)
 
     def learns(self, cosine: float, update: float) -> bool:
         return cosine >= update
@@ -112,8 +121,11 @@ class Gated:
 class Knn:
     """Every accepted exemplar is kept, without bound, and the nearest one scores."""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        return np.stack([e.vector for e in voice.exemplars]) if voice.exemplars else voice.centroid[None]
+    def rows(self, voice: PersonVoice) -> Rows:
+        if not voice.exemplars:
+            return _one_row(voice)
+        telephone = np.array([e.channel == TELEPHONE for e in voice.exemplars])
+        return Rows(np.stack([e.vector for e in voice.exemplars]), telephone)
 
     def learns(self, cosine: float, update: float) -> bool:
         return True
@@ -124,15 +136,20 @@ class Knn:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """The default: few, good and different exemplars; gated; the weighted centroid scores."""
+    """The default: few, good and different exemplars; gated; one weighted centroid for the telephone and one for the rest,
+    since the two are as far apart as two people."""
 
     max_exemplars: int = 12
     """Enough for four channels or moods of three utterances each: more than three on one gain little (speech 3.5)."""
     full_weight: float = 6.0
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
 
-    def rows(self, voice: PersonVoice) -> Samples:
-        return voice.centroid[None]
+    def rows(self, voice: PersonVoice) -> Rows:
+        sides = [tuple(e for e in voice.exemplars if (e.channel == TELEPHONE) is narrow) for narrow in (False, True)]
+        if not all(sides):
+            return _one_row(voice)
+        return Rows(np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]),
+                    np.array([False, True]))
 
     def learns(self, cosine: float, update: float) -> bool:
         return cosine >= update
@@ -151,6 +168,11 @@ class Bounded:
         np.fill_diagonal(alike, -np.inf)
         pair = np.unravel_index(int(np.argmax(alike)), alike.shape)
         return min((int(i) for i in pair), key=lambda i: (exemplars[i].net_speech, exemplars[i].id))
+
+
+def _one_row(voice: PersonVoice) -> Rows:
+    telephone = bool(voice.exemplars) and all(e.channel == TELEPHONE for e in voice.exemplars)
+    return Rows(voice.centroid[None], np.array([telephone]))
 
 
 def _checked(exemplar: Exemplar, space: EmbeddingSpace) -> Exemplar:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from service.identity.consent import REFUSED
-from service.identity.gallery import Cosines, Gallery
+from service.identity.gallery import Cosines, Gallery, Likeness
 from service.identity.policies import policy, same_space, unit
 from service.identity.state import FoldState, Pending, Proposal, Said
-from service.identity.thresholds import CAMPPLUS, ChannelPair, Thresholds
+from service.identity.thresholds import CAMPPLUS, Thresholds
 from service.types.audio import Samples
 from service.types.ids import derived
 from service.types.people import (
@@ -223,30 +223,29 @@ class _Fold:
         return Unresolved(turn.message_id, turn.track, self._scores(match, match.best if match else None), reason)
 
     def _match(self, turn: TurnEvidence, vector: Samples) -> _Match:
-        cosines = self.gallery.cosines(vector)
-        link, create = self._thresholds(turn)
+        size = max(len(self.gallery), self.population)
+        likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self.config.thresholds.link(size, pair))
+        cosines = likeness.cosines
+        link, create = self._thresholds(turn, likeness, size)
         excess = cosines - link
-        others = self._speaking_meanwhile(turn)
+        excess[self._speaking_meanwhile(turn)] = -np.inf
         blocked = bool(np.any(cosines >= create))
-        excess[others] = -np.inf
-        if not len(excess) or not np.isfinite(excess).any():
+        if not np.isfinite(excess).any():
             return _Match(cosines, excess, blocked, None, None)
         best = int(np.argmax(excess))
         rest = np.delete(excess, best)
         runner_up = float(rest.max()) if len(rest) and np.isfinite(rest).any() else None
         return _Match(cosines, excess, blocked, best, runner_up)
 
-    def _thresholds(self, turn: TurnEvidence) -> tuple[Cosines, Cosines]:
+    def _thresholds(self, turn: TurnEvidence, likeness: Likeness, size: int) -> tuple[Cosines, Cosines]:
         """τ_link and τ_create against each person, shape (people,) each."""
-        thresholds, size = self.config.thresholds, max(len(self.gallery), self.population)
-        pairs = self.gallery.channel_pairs(turn.channel)
-        link = np.array([thresholds.link(size, p) for p in ChannelPair])[pairs]
-        create = np.array([thresholds.create(size, p) for p in ChannelPair])[pairs]
-        taken = self._taken(turn.track)
+        thresholds, taken = self.config.thresholds, self._taken(turn.track)
+        link = likeness.thresholds(lambda pair: thresholds.link(size, pair))
+        create = likeness.thresholds(lambda pair: thresholds.create(size, pair))
         if self.config.session_prior:
             here = [self.gallery.index(p) for p in self.heard if p in self.gallery and p not in taken]
-            link[here] = np.array([thresholds.link(len(self.heard), p) for p in ChannelPair])[pairs[here]]
-            create[here] = np.array([thresholds.create(len(self.heard), p) for p in ChannelPair])[pairs[here]]
+            link[here] = likeness.thresholds(lambda pair: thresholds.session_link(len(self.heard), pair))[here]
+            create[here] = likeness.thresholds(lambda pair: thresholds.create(len(self.heard), pair))[here]
         there = [self.gallery.index(p) for p in taken if p in self.gallery]
         create[there] = link[there]        # the tracks say they differ: only a voice that would link speaks against it
         return link, create
@@ -317,7 +316,7 @@ class _Fold:
         if person_id in self.gallery:
             voice = self.gallery.voices[self.gallery.index(person_id)]
             counted = replace(voice, num_turns=voice.num_turns + 1, net_speech=voice.net_speech + turn.net_speech)
-            self.gallery.voices[self.gallery.index(person_id)] = counted
+            self.gallery.count(self.gallery.index(person_id), counted)
 
 
 def _overlap(said: Said, turn: TurnEvidence) -> float:
