@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from service.errors import VoicegraphError
@@ -197,17 +196,14 @@ async def _narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any
     async def people(ids: Sequence[str]) -> tuple[str, ...] | None:
         return await list_same_people(tx, scope, ids) if ids else None
 
-    def utc(at: datetime | None) -> datetime | None:
-        return at
-
     return {
         "space": scope.space,
         "audiences": scope.audiences,
         "speakers": await people(filters.speakers),
         "addressees": await people(filters.addressees),
         "sessions": filters.sessions or None,
-        "since": utc(filters.since),
-        "until": utc(filters.until),
+        "since": filters.since,
+        "until": filters.until,
     }
 
 
