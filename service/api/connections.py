@@ -14,7 +14,8 @@ NodeT = TypeVar("NodeT")
 T = TypeVar("T")
 
 First = Annotated[
-    int | None, strawberry.argument(description=f"How many items, from the start: {DEFAULT_FIRST} unless told, {MAX_PAGE} at most.")
+    int | None,
+    strawberry.argument(description=f"How many items, from the start: {DEFAULT_FIRST} unless told, {MAX_PAGE} at most."),
 ]
 After = Annotated[str | None, strawberry.argument(description="Only items after the one with this cursor.")]
 Last = Annotated[int | None, strawberry.argument(description="How many items, from the end, instead of `first`.")]

@@ -9,11 +9,11 @@ from service.errors import InvalidInput
 from service.graph.paging import Cursor, Page
 
 DEFAULT_FIRST = 20
-_MAX_LENGTH = 512  # characters of a cursor; ids of callers may be long, a cursor need not be longer
+_MAX_LENGTH = 2_048  # characters of a cursor; callers may choose long ids
 
 
 def encode(cursor: Cursor) -> str:
-    return base64.urlsafe_b64encode(json.dumps(cursor, separators=(",", ":")).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps(cursor, ensure_ascii=False, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
 def decode(text: str, argument: str) -> Cursor:

@@ -14,15 +14,18 @@ from graphql import (
     GraphQLField,
     GraphQLNamedType,
     GraphQLSchema,
+    IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    ValueNode,
+    VariableNode,
     get_named_type,
     is_composite_type,
     is_leaf_type,
 )
-from graphql.execution.values import get_argument_values
 from strawberry.extensions import SchemaExtension
 
+from service.api.cursors import DEFAULT_FIRST
 from service.api.errors import graphql_error
 from service.errors import VoicegraphError
 
@@ -51,7 +54,9 @@ class TooManyAliases(VoicegraphError):
 
 class QueryTooCostly(VoicegraphError):
     code = "query_too_costly"
-    says = "The query costs {cost}; at most {limit} is allowed. Lower `first`, above all on the outer lists, or select fewer fields."
+    says = (
+        "The query costs {cost}; at most {limit} is allowed. Lower `first`, above all on outer lists, or select fewer fields."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def measure(
     variables: Mapping[str, Any],
 ) -> Size:
     """The size of a valid operation. Cost: a field weighs 1 if it has fields of its own, else 0, unless its metadata says
-    `weight`; what lies below a field with `first` counts `first` times. `@skip` is not looked at.
+    `weight`; what lies below a field with `first` or `last` counts that often. `@skip` is not looked at.
 
     Every fragment is measured once, however often it is spread: nested spreads double with each level otherwise."""
     root = schema.get_root_type(operation.operation)
@@ -120,10 +125,17 @@ class _Measure:
         return Size(1 + below.depth, alias + below.aliases, _weight(field) + times * below.cost)
 
     def _times(self, field: GraphQLField, node: FieldNode) -> int:
-        if "first" not in field.args:
+        sizes = {"first", "last"} & set(field.args)
+        if not sizes:
             return 1
-        first = get_argument_values(field, node, dict(self._variables)).get("first")
-        return max(1, first) if isinstance(first, int) else 1
+        given = {a.name.value: self._value(a.value) for a in node.arguments or ()}
+        named = [given[name] if name in given else field.args[name].default_value for name in sizes]
+        return max((n for n in named if type(n) is int), default=DEFAULT_FIRST)
+
+    def _value(self, value: ValueNode) -> Any:
+        if isinstance(value, IntValueNode):
+            return int(value.value)
+        return self._variables.get(value.name.value) if isinstance(value, VariableNode) else None
 
 
 def _weight(field: GraphQLField) -> int:
@@ -158,10 +170,9 @@ class Limits(SchemaExtension):
         name = context.operation_name
         operation = next(o for o in operations if len(operations) == 1 or (o.name and o.name.value == name))
         fragments = {d.name.value: d for d in definitions if isinstance(d, FragmentDefinitionNode)}
-        try:
-            size = measure(context.schema._schema, operation, fragments, context.variables or {})  # type: ignore[attr-defined]
-        except GraphQLError as error:  # an argument that does not fit
-            return error
+        defaults = {v.variable.name.value: v.default_value for v in operation.variable_definitions or ()}
+        known = {name: int(v.value) for name, v in defaults.items() if isinstance(v, IntValueNode)}
+        size = measure(context.schema._schema, operation, fragments, known | dict(context.variables or {}))  # type: ignore[attr-defined]
         self._cost = size.cost
         limits = self.config
         if size.depth > limits.max_depth:

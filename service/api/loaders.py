@@ -33,9 +33,7 @@ class Reading:
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
         self.messages_of: DataLoader[tuple[str, str, Page], Paged[Message]] = DataLoader(self._pages)
 
-    async def read(
-        self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(tx, scope, …)` in a read transaction."""
         return await self._graph.read(work, self.scope, *args, **kwargs)
 

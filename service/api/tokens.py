@@ -55,10 +55,10 @@ class TokenEntry:
     """Who it was given to, as `issuer` names them."""
     space: str
     scopes: frozenset[str]
-    person_id: str | None = None
-    may_act_for: frozenset[str] = frozenset()
-    created_at: datetime = datetime.min.replace(tzinfo=UTC)
-    expires_at: datetime | None = None
+    person_id: str | None
+    may_act_for: frozenset[str]
+    created_at: datetime
+    expires_at: datetime | None
 
     @property
     def principal(self) -> Principal:

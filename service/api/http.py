@@ -1,0 +1,238 @@
+"""How does the API stand on HTTP? GraphQL over POST and websocket, uploads, health, and limits on all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from strawberry.exceptions import ConnectionRejectionError
+from strawberry.fastapi import GraphQLRouter
+from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
+
+from service.api.context import Context, Credentials, Runtime
+from service.api.errors import incident
+from service.api.schema import Schema
+from service.errors import VoicegraphError
+from service.graph.migrate import status
+from service.graph.spaces import find_space
+from service.types.people import VoiceAccess
+
+
+@dataclass(frozen=True, slots=True)
+class HttpConfig:
+    max_body_bytes: int = 256 * 1024
+    """A question of 2,000 characters and the largest query we allow are under 20 KB."""
+    request_seconds: float = 30.0
+    """The slowest thing a request waits for is a model that loads on first use: 5 to 10 s."""
+    subscription_seconds: float = 4 * 3600.0
+    """An ingest of four hours of sound takes minutes; a follower who forgot to leave is not kept longer."""
+    chunk_seconds: float = 30.0
+    """An upload that sends nothing for so long is given up."""
+    init_seconds: float = 10.0
+    """For `connection_init` after the websocket is open."""
+    max_operations: int = 8
+    """At once on one websocket."""
+    ready_seconds: float = 2.0
+    """For the database to answer a readiness probe."""
+
+
+class BodyTooLarge(VoicegraphError):
+    code = "body_too_large"
+    says = "The request's body is larger than {limit} bytes. Sound goes to /v1/uploads; a query can be split."
+    http_status = 413
+
+
+class TookTooLong(VoicegraphError):
+    code = "took_too_long"
+    says = "The request took longer than {seconds:g} s and was stopped. Ask for less at once."
+    http_status = 504
+
+
+class UploadStalled(VoicegraphError):
+    code = "upload_stalled"
+    says = "No bytes arrived for {seconds:g} s, or the connection broke. Nothing was kept; send the file again."
+    http_status = 408
+
+
+class UploadNotAllowed(VoicegraphError):
+    code = "upload_not_allowed"
+    says = "Without a token only a voice clip can be uploaded, and only where the space has `voice_access: open`."
+    http_status = 401
+
+
+class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
+    """Each operation on a websocket has a context of its own: nothing one operation read serves another."""
+
+    async def run_operation(self, operation: Operation[Context, None]) -> None:
+        alone = copy.copy(self)
+        alone.context = self.context.renewed()
+        async with asyncio.timeout(HttpConfig.subscription_seconds):
+            await BaseGraphQLTransportWSHandler.run_operation(alone, operation)
+
+
+class _Router(GraphQLRouter[Context, None]):
+    graphql_transport_ws_handler_class = _Handler
+
+    async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
+        """A websocket is for those with a token, given in `connection_init` and nowhere else."""
+        context.credentials = Credentials.of(context.connection_params or {})
+        try:
+            if context.entry is None:
+                raise ConnectionRejectionError
+        except VoicegraphError:
+            raise ConnectionRejectionError from None
+        return {}
+
+
+def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: HttpConfig) -> APIRouter:
+    async def context(connection: HTTPConnection) -> Context:
+        return Context(runtime, Credentials.of(connection.headers))
+
+    return _Router(
+        schema,
+        path="/graphql",
+        context_getter=context,
+        graphql_ide="graphiql" if development else None,
+        allow_queries_via_get=False,
+        subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+        connection_init_wait_timeout=timedelta(seconds=config.init_seconds),
+        max_subscriptions_per_connection=config.max_operations,
+        multipart_uploads_enabled=False,
+        include_in_schema=False,
+    )
+
+
+def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
+    router = APIRouter()
+
+    @router.post("/v1/uploads", status_code=201)
+    async def upload(request: Request) -> dict[str, object]:
+        """The body as it is (no form): sound or a transcript. Returns the id that GraphQL takes as `uploadId`."""
+        context = Context(runtime, Credentials.of(request.headers))
+        principal = context.principal
+        if principal is None and not await _voices_alone(context):
+            raise UploadNotAllowed()
+        kept = await runtime.uploads.save(principal and principal.account_id, _chunks(request, config.chunk_seconds))
+        return {"uploadId": kept.id, "bytes": kept.bytes}
+
+    @router.get("/healthz")
+    async def alive() -> dict[str, str]:
+        """The process answers."""
+        return {"status": "alive"}
+
+    @router.get("/readyz")
+    async def ready() -> JSONResponse:
+        """The database answers, is migrated, and its indexes are online."""
+        problem = await _unready(runtime, config)
+        return JSONResponse(
+            {"status": "not ready", "problem": problem} if problem else {"status": "ready"}, 503 if problem else 200
+        )
+
+    return router
+
+
+async def told(_: Request, error: Exception) -> JSONResponse:
+    """An expected error of a REST route, in the form GraphQL clients know."""
+    assert isinstance(error, VoicegraphError)
+    if error.http_status >= 500 and not isinstance(error, TookTooLong):
+        number = incident(error)
+        return _errors(error.http_status, error.code, f"The service cannot do that now; incident {number}.")
+    return _errors(error.http_status, error.code, error.message)
+
+
+class Bounded:
+    """Reads a request's body before the application does, up to a limit, and gives the answer a limited time.
+    Uploads stream past it with limits of their own."""
+
+    def __init__(self, app: ASGIApp, config: HttpConfig) -> None:
+        self._app, self._config = app, config
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == "/v1/uploads":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            async with asyncio.timeout(self._config.request_seconds):
+                body = await self._body(scope, receive)
+                await self._app(scope, _replayed(body, receive), watched)
+        except (BodyTooLarge, TimeoutError) as error:
+            if started:
+                raise
+            told_ = error if isinstance(error, BodyTooLarge) else TookTooLong(seconds=self._config.request_seconds)
+            await _errors(told_.http_status, told_.code, told_.message)(scope, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        limit = self._config.max_body_bytes
+        declared = Headers(scope=scope).get("content-length", "0")
+        if declared.isdigit() and int(declared) > limit:
+            raise BodyTooLarge(limit=limit)
+        body, more = bytearray(), True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > limit:
+                raise BodyTooLarge(limit=limit)
+        return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _errors(http_status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse({"data": None, "errors": [{"message": message, "extensions": {"code": code}}]}, http_status)
+
+
+async def _chunks(request: Request, seconds: float) -> AsyncIterator[bytes]:
+    stream = request.stream().__aiter__()
+    while True:
+        try:
+            async with asyncio.timeout(seconds):
+                yield await anext(stream)
+        except StopAsyncIteration:
+            return
+        except (TimeoutError, ClientDisconnect):
+            raise UploadStalled(seconds=seconds) from None
+
+
+async def _voices_alone(context: Context) -> bool:
+    space = await context.services.graph.read(find_space, context.space)
+    return space is not None and space.voice_access is VoiceAccess.OPEN
+
+
+async def _unready(runtime: Runtime, config: HttpConfig) -> str | None:
+    """What is missing, without addresses."""
+    try:
+        async with asyncio.timeout(config.ready_seconds):
+            found = await status(runtime.services.graph)
+    except TimeoutError:
+        return "neo4j_unreachable"
+    except VoicegraphError as error:
+        return error.code
+    return "not_migrated" if found.pending else "indexes_not_online" if found.populating else None

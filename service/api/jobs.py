@@ -1,0 +1,210 @@
+"""What became of the recording I sent? Jobs: asked for once per key, followed by polling or subscription."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Annotated, Any, TypeAlias
+
+import anyio
+import strawberry
+
+from service.api.connections import Connection, Node, connection
+from service.api.context import Context, global_id, local_id
+from service.api.loaders import Reading
+from service.api.memory import SessionType
+from service.api.outcomes import Busy, Conflict, InvalidInput, NotAllowed, NotFound, expected
+from service.api.services import Services
+from service.api.uploads import Uploads
+from service.errors import InvalidInput as BadInput
+from service.errors import NotFound as Missing
+from service.graph.jobs import Job, JobStatus, NewJob, find_jobs, list_jobs
+from service.graph.paging import Page
+from service.pipelines.ingest import IngestRequest
+from service.pipelines.jobs import Done, Run, body_hash
+from service.types.audio import Progress
+
+POLL_SECONDS = 0.5
+"""How often a subscription looks at its job; progress is written once a second."""
+MAX_TEXT = 200
+"""Characters of a title, a name or a key."""
+
+JobStatus_ = strawberry.enum(JobStatus, name="JobStatus", description="How far a job is.")
+
+
+@strawberry.type(name="IngestResult", description="What an ingest found, in numbers.")
+class IngestResultType:
+    num_messages: int = strawberry.field(description="Turns written.")
+    people_created: int = strawberry.field(description="Voices not met before.")
+    people_linked: int = strawberry.field(description="Known people recognised.")
+    seconds: float = strawberry.field(description="Time it took.")
+
+
+@strawberry.type(name="Job", description="Something asked for that takes longer than a request. Seen by who asked for it.")
+class JobType(Node):
+    kind: str = strawberry.field(description="ingest, enrol, name_person, record_consent or set_space_policy.")
+    status: JobStatus_ = strawberry.field(description="interrupted: ask again with the same key and it goes on.")
+    stage: str = strawberry.field(description="What it is doing.")
+    progress: float = strawberry.field(description="Share done, in [0, 1].")
+    error: str | None = strawberry.field(description="Code and message of what broke it off.")
+    idempotency_key: str = strawberry.field(description="The key it was asked for with.")
+    created_at: datetime = strawberry.field(description="When it was asked for, UTC.")
+    record: strawberry.Private[Job]
+
+    @strawberry.field(description="Global id of the session it made; who may read it is another matter.")
+    def session_id(self) -> strawberry.ID | None:
+        made = self.record.session_id
+        return strawberry.ID(global_id("Session", made)) if made else None
+
+    @strawberry.field(description="The session it made, if the viewer may see it.")
+    async def session(self, info: strawberry.Info[Context, None]) -> SessionType | None:
+        if not self.record.session_id:
+            return None
+        reading: Reading = await info.context.reading()
+        session = await reading.sessions.load(self.record.session_id)
+        return session and SessionType.from_record(session, reading)
+
+    @strawberry.field(description="Of a completed ingest.")
+    def result(self) -> IngestResultType | None:
+        if self.record.kind != "ingest" or not self.record.result:
+            return None
+        return IngestResultType(**json.loads(self.record.result))
+
+    @classmethod
+    def from_record(cls, job: Job) -> JobType:
+        return cls(
+            id=strawberry.ID(global_id("Job", job.id)),
+            kind=job.kind,
+            status=job.status,
+            stage=job.stage,
+            progress=job.progress,
+            error=job.error,
+            idempotency_key=job.key,
+            created_at=job.created_at,
+            record=job,
+        )
+
+
+@strawberry.input(description="A recording to be remembered.")
+class IngestInput:
+    upload_id: strawberry.ID = strawberry.field(description="The recording, as POST /v1/uploads named it.")
+    title: str | None = strawberry.field(default=None, description="Title of the session, for people.")
+    started_at: datetime | None = strawberry.field(
+        default=None, description="When it began, with its zone; without, the time of the ingest."
+    )
+    session_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Your own id for the session; without, one is made from the sound."
+    )
+    transcript_upload_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Its transcript (VTT, SRT, RTTM or JSON); without, speech is recognised."
+    )
+    addressed_to: list[strawberry.ID] = strawberry.field(
+        default_factory=list, description="People to whom everything in it is said."
+    )
+
+
+JobOutcome: TypeAlias = Annotated[
+    JobType | NotFound | NotAllowed | InvalidInput,
+    strawberry.union("JobOutcome", description="The job, or why there is none to follow."),
+]
+IngestOutcome: TypeAlias = Annotated[
+    JobType | NotFound | NotAllowed | InvalidInput | Conflict | Busy,
+    strawberry.union("IngestOutcome", description="The job that ingests it, or why there is none."),
+]
+
+
+async def job(context: Context, id: str) -> JobType | None:
+    scope = context.job_scope
+    found = (await context.services.graph.read(find_jobs, scope, [local_id(id, "Job")])).values()
+    return next((JobType.from_record(j) for j in found), None)
+
+
+async def jobs(context: Context, page: Page) -> Connection[JobType]:
+    return connection(await context.services.graph.read(list_jobs, context.job_scope, page=page), JobType.from_record)
+
+
+async def follow(context: Context, id: str) -> AsyncGenerator[Any, None]:
+    """The job now and after each change, until it is over. Token and scope are looked at anew each time: a token that was
+    revoked ends it."""
+    last: JobType | None = None
+    while last is None or not last.record.is_over:
+        now = await expected(_get(context.renewed(), id))
+        if not isinstance(now, JobType):
+            yield now
+            return
+        if last is None or _shown(now) != _shown(last):
+            yield now
+        last = now
+        if not now.record.is_over:
+            await anyio.sleep(POLL_SECONDS)
+
+
+async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
+    """Raises NotAllowed, NotFound for uploads, InvalidInput, KeyConflict, Busy."""
+    principal = context.allowed("ingest", "ingest a recording")
+    if wanted.started_at is not None and wanted.started_at.tzinfo is None:
+        raise BadInput(what="startedAt", given=f"{wanted.started_at.isoformat()} without a zone", needed="a time with its zone")
+    for upload in filter(None, (wanted.upload_id, wanted.transcript_upload_id)):
+        context.upload(upload)
+    body = {
+        "upload": wanted.upload_id,
+        "title": wanted.title and short("title", wanted.title),
+        "started_at": wanted.started_at and wanted.started_at.isoformat(),
+        "session": wanted.session_id and short("sessionId", local_id(wanted.session_id, "Session")),
+        "transcript": wanted.transcript_upload_id,
+        "addressed_to": [local_id(id) for id in wanted.addressed_to],
+    }
+    new = NewJob(
+        space=context.space,
+        account=principal.account_id,
+        key=short("idempotencyKey", key),
+        kind="ingest",
+        body_hash=body_hash("ingest", body),
+        request=json.dumps(body),
+    )
+    return JobType.from_record(await context.runtime.jobs.submit(new))
+
+
+def runner(services: Services, uploads: Uploads) -> Run:
+    """What the queue does with an ingest job: also with one that another process left behind."""
+
+    async def run(job: Job, progress: Progress) -> Done:
+        body = json.loads(job.request)
+        request = IngestRequest(
+            path=uploads.path(job.account, body["upload"]),
+            space=job.space,
+            session_id=body["session"],
+            title=body["title"],
+            started_at=body["started_at"] and datetime.fromisoformat(body["started_at"]),
+            transcript=uploads.path(job.account, body["transcript"]) if body["transcript"] else None,
+            addressed_to=tuple(body["addressed_to"]),
+        )
+        report = await (await services.ingest())(request, progress)
+        numbers = {
+            "num_messages": report.num_messages,
+            "people_created": report.people_created,
+            "people_linked": report.people_linked,
+            "seconds": report.seconds,
+        }
+        return Done(report.session_id, numbers)
+
+    return run
+
+
+def short(what: str, text: str) -> str:
+    """Raises InvalidInput for an empty or a very long one."""
+    if not 0 < len(text.strip()) <= MAX_TEXT:
+        raise BadInput(what=what, given=f"{len(text)} characters", needed=f"1 to {MAX_TEXT}")
+    return text.strip()
+
+
+async def _get(context: Context, id: str) -> JobType:
+    found = await job(context, id)
+    if found is None:
+        raise Missing(kind="job", id=id[:MAX_TEXT])
+    return found
+
+
+def _shown(job: JobType) -> tuple[Any, ...]:
+    return job.status, job.stage, job.progress

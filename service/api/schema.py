@@ -1,0 +1,280 @@
+"""What can be asked? The roots of the GraphQL schema, and how it is put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, TypeAlias
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import DisableIntrospection, SchemaExtension
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types import ExecutionContext
+
+from service.api import jobs as job_api
+from service.api import search as search_api
+from service.api import spaces as space_api
+from service.api.connections import After, Before, Connection, First, Last, Node, connection
+from service.api.context import Info, local_id
+from service.api.cursors import page
+from service.api.errors import MaskUnexpected
+from service.api.jobs import IngestInput, IngestOutcome, JobOutcome, JobType
+from service.api.limits import Limits
+from service.api.loaders import Reading
+from service.api.memory import LIST, MessageType, PersonType, SessionType, person_of
+from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
+from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutcome
+from service.api.spaces import (
+    ConsentInput,
+    ConsentOutcome,
+    ConsentState_,
+    EncoderType,
+    EnrolOutcome,
+    NameOutcome,
+    SpaceOutcome,
+    SpacePolicyInput,
+    SpaceType,
+)
+from service.graph.messages import count_messages, list_messages
+from service.graph.people import count_people, list_people
+from service.graph.sessions import count_sessions, list_sessions
+from service.types.people import Assurance
+
+Assurance_ = strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
+SEARCH = {"weight": 50}
+"""A full-text and two vector searches: about as long as a page of 100 messages takes."""
+Id = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph.")]
+Key = Annotated[
+    str,
+    strawberry.argument(
+        description="Of your making, one per request: the same key with the same request gives the same result, without doing "
+        "it again."
+    ),
+]
+Explain = Annotated[bool, strawberry.argument(description="Also say how it was found.")]
+Asker = Annotated[AskerInput | None, strawberry.argument(description="Who asks and who hears it; else the headers say.")]
+Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
+
+
+@strawberry.type(name="Viewer", description="Who asks, as this service sees it, and what they may see.")
+class ViewerType:
+    assurance: Assurance_ = strawberry.field(description="How sure it is who asks.")
+    space: str = strawberry.field(description="The tenant.")
+    num_hearers: int = strawberry.field(description="How many known people hear the answer, the asker included.")
+    unknown_hearer: bool = strawberry.field(description="Somebody unknown listens: only what is public is said.")
+    reads_all: bool = strawberry.field(description="Sees everything of the space.")
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="The person who asks; null when it is nobody in particular.")
+    async def person(self) -> PersonType | None:
+        return await person_of(self.reading, self.reading.viewer.asker)
+
+    @strawberry.field(description="How many messages they may read.", metadata={"weight": 50})
+    async def num_visible_messages(self) -> int:
+        return await self.reading.read(count_messages)
+
+
+ViewerOutcome: TypeAlias = Annotated[
+    ViewerType | NotFound | NotAllowed | VoiceNotAccepted | InvalidInput,
+    strawberry.union("ViewerOutcome", description="Who asks, or why that is nobody who may see anything."),
+]
+
+
+@strawberry.type(description="Reads. What lies outside of what the viewer may see does not exist here.")
+class Query:
+    @strawberry.field(description="Who am I, and what may I see?")
+    async def viewer(self, info: Info, asker: Asker = None) -> ViewerOutcome:
+        return await expected(_viewer(info, asker))
+
+    @strawberry.field(description="One person; null when the viewer knows of none by this id.")
+    async def person(self, info: Info, id: Id) -> PersonType | None:
+        return await person_of(await info.context.reading(), local_id(id))
+
+    @strawberry.field(description="People, in the order in which they were met.", metadata=LIST)
+    async def people(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[PersonType]:
+        reading = await info.context.reading()
+        people = await reading.read(list_people, page=page(first, after, last, before))
+        return connection(people, lambda p: PersonType.from_record(p, reading), lambda: reading.read(count_people))
+
+    @strawberry.field(description="One session; null when the viewer knows of none by this id.")
+    async def session(self, info: Info, id: Id) -> SessionType | None:
+        reading = await info.context.reading()
+        session = await reading.sessions.load(local_id(id, "Session"))
+        return session and SessionType.from_record(session, reading)
+
+    @strawberry.field(description="Sessions, newest first.", metadata=LIST)
+    async def sessions(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[SessionType]:
+        reading = await info.context.reading()
+        sessions = await reading.read(list_sessions, page=page(first, after, last, before))
+        return connection(sessions, lambda s: SessionType.from_record(s, reading), lambda: reading.read(count_sessions))
+
+    @strawberry.field(description="One message; null when the viewer may read none by this id.")
+    async def message(self, info: Info, id: Id) -> MessageType | None:
+        reading = await info.context.reading()
+        message = await reading.messages.load(local_id(id, "Message"))
+        return message and MessageType.from_record(message, reading)
+
+    @strawberry.field(description="Messages in spoken order: all, of one session, or of one speaker.", metadata=LIST)
+    async def messages(
+        self,
+        info: Info,
+        session_id: Annotated[strawberry.ID | None, strawberry.argument(description="Only of this session.")] = None,
+        speaker_id: Annotated[strawberry.ID | None, strawberry.argument(description="Only said by this person.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[MessageType]:
+        reading = await info.context.reading()
+        messages = await reading.read(
+            list_messages,
+            page=page(first, after, last, before),
+            session_id=local_id(session_id, "Session") if session_id else None,
+            speaker_id=local_id(speaker_id) if speaker_id else None,
+        )
+        count = None if session_id or speaker_id else lambda: reading.read(count_messages)
+        return connection(messages, lambda m: MessageType.from_record(m, reading), count)
+
+    @strawberry.field(description="Messages about something.", metadata=SEARCH)
+    async def search(
+        self,
+        info: Info,
+        query: Annotated[str, strawberry.argument(description="In anybody's words; no query language.")],
+        filters: Narrowed = None,
+        first: Annotated[int, strawberry.argument(description="How many hits, 100 at most.")] = 15,
+        asker: Asker = None,
+        explain: Explain = False,
+    ) -> SearchOutcome:
+        return await expected(search_api.search(info.context, query, filters, first, asker, explain))
+
+    @strawberry.field(description="An answer to a question, from what the asker and all who listen may know.", metadata=SEARCH)
+    async def ask(
+        self,
+        info: Info,
+        question: Annotated[str, strawberry.argument(description="In anybody's words.")],
+        filters: Narrowed = None,
+        asker: Asker = None,
+        explain: Explain = False,
+    ) -> AskOutcome:
+        return await expected(search_api.ask(info.context, question, filters, asker, explain))
+
+    @strawberry.field(description="One job of this account; null when it has none by this id.")
+    async def job(self, info: Info, id: Id) -> JobType | None:
+        return await job_api.job(info.context, id)
+
+    @strawberry.field(description="Jobs of this account, newest first; of everybody with the scope `admin`.", metadata=LIST)
+    async def jobs(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[JobType]:
+        return await job_api.jobs(info.context, page(first, after, last, before))
+
+    @strawberry.field(description="Whatever has this global id, through the same gate as everywhere else.")
+    async def node(
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")]
+    ) -> Node | None:
+        kind, _, local = id.partition(":")
+        if kind == "Job":
+            return await job_api.job(info.context, local)
+        if kind not in {"Person", "Session", "Message"}:
+            return None
+        reading = await info.context.reading()
+        match kind:
+            case "Person":
+                return await person_of(reading, local)
+            case "Session":
+                session = await reading.sessions.load(local)
+                return session and SessionType.from_record(session, reading)
+            case _:
+                message = await reading.messages.load(local)
+                return message and MessageType.from_record(message, reading)
+
+    @strawberry.field(description="The tenant of this token, or of voices without one.")
+    async def space(self, info: Info) -> SpaceType:
+        return await space_api.space(info.context)
+
+    @strawberry.field(description="Speaker encoders this service knows.")
+    async def encoders(self, info: Info) -> list[EncoderType]:
+        return space_api.encoders(info.context)
+
+
+@strawberry.type(description="Writes. Each has an idempotency key, kept in the graph.")
+class Mutation:
+    @strawberry.mutation(description="Remember a recording. Needs the scope `ingest`.")
+    async def ingest(self, info: Info, input: IngestInput, idempotency_key: Key) -> IngestOutcome:
+        return await expected(job_api.ingest(info.context, input, idempotency_key))
+
+    @strawberry.mutation(description="Make a person's voice known, with their consent. Needs the scope `ingest`.")
+    async def enrol(
+        self, info: Info, name: str, upload_id: strawberry.ID, consent: ConsentInput, idempotency_key: Key
+    ) -> EnrolOutcome:
+        return await expected(space_api.enrol(info.context, name, upload_id, consent, idempotency_key))
+
+    @strawberry.mutation(description="Give a person a name. The person's own token, or the scope `admin`.")
+    async def name_person(self, info: Info, person_id: Id, name: str, idempotency_key: Key) -> NameOutcome:
+        return await expected(space_api.name_person(info.context, person_id, name, idempotency_key))
+
+    @strawberry.mutation(
+        description="Record that a person gave, withdrew or refused consent; obeyed in the same transaction. The person's own "
+        "token, or the scope `admin`."
+    )
+    async def record_consent(
+        self,
+        info: Info,
+        person_id: Id,
+        state: ConsentState_,
+        consent: ConsentInput,
+        idempotency_key: Key,
+        purpose: Annotated[
+            str, strawberry.argument(description="remember_voice, attribute, keep_audio or infer_persona.")
+        ] = "remember_voice",
+    ) -> ConsentOutcome:
+        return await expected(space_api.record_consent(info.context, person_id, purpose, state, consent, idempotency_key))
+
+    @strawberry.mutation(description="Change policies of the space. Needs the scope `admin`.")
+    async def set_space_policy(self, info: Info, policy: SpacePolicyInput, idempotency_key: Key) -> SpaceOutcome:
+        return await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
+
+
+@strawberry.type(description="What goes on, over a websocket with the subprotocol graphql-transport-ws.")
+class Subscription:
+    @strawberry.subscription(description="A job of this account now and after each change, until it is over.")
+    async def job_progress(self, info: Info, id: Id) -> AsyncGenerator[JobOutcome, None]:
+        async for outcome in job_api.follow(info.context, id):
+            yield outcome
+
+
+class Schema(strawberry.Schema):
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Nothing: strawberry would log messages, which may quote what somebody said. `api.errors` logs incidents."""
+
+
+async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
+    reading = await info.context.reading(asker.asked() if asker else None)
+    viewer = reading.viewer
+    return ViewerType(
+        assurance=viewer.assurance,
+        space=viewer.space,
+        num_hearers=len(viewer.hearers),
+        unknown_hearer=viewer.unknown_hearer,
+        reads_all=reading.scope.reads_all,
+        reading=reading,
+    )
+
+
+def make_schema(*, development: bool) -> Schema:
+    """The schema; without `development` it cannot be introspected, and errors suggest no field names."""
+    extensions: list[type[SchemaExtension] | SchemaExtension] = [MaskUnexpected, Limits]
+    if not development:
+        extensions.append(DisableIntrospection)
+    return Schema(
+        Query,
+        Mutation,
+        Subscription,
+        types=[PersonType, SessionType, MessageType, JobType],
+        extensions=extensions,
+        config=StrawberryConfig(disable_field_suggestions=not development),
+    )

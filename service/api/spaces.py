@@ -1,0 +1,219 @@
+"""Which policies hold here, and who changed a name, a consent or a policy? Reads and mutations about people and spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias
+
+import strawberry
+
+from graph_schema.schema import VOICE_SPACES
+from service.api.context import Context, global_id, local_id
+from service.api.context import NotAllowed as Refused
+from service.api.jobs import short
+from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
+from service.errors import InvalidInput as BadInput
+from service.graph.jobs import NewJob
+from service.graph.spaces import ensure_space, save_space
+from service.graph.write_people import rename_person, save_consent
+from service.pipelines.jobs import body_hash, once
+from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
+
+AccessPolicy_ = strawberry.enum(
+    AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it."
+)
+VoiceAccess_ = strawberry.enum(VoiceAccess, name="VoiceAccess", description="What a voice may do when somebody asks.")
+AnonymousVoices_ = strawberry.enum(
+    AnonymousVoices, name="AnonymousVoices", description="What becomes of the voices of people who were never asked."
+)
+ConsentState_ = strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
+PURPOSES = ("remember_voice", "attribute", "keep_audio", "infer_persona")
+MAX_DAYS = 3_650
+
+
+@strawberry.type(name="Space", description="The tenant of this token, and its policies.")
+class SpaceType:
+    name: str = strawberry.field(description="Its name.")
+    access: AccessPolicy_ = strawberry.field(description="Who may read a message.")
+    routing: str = strawberry.field(description="Policy that decides whose a voice is.")
+    voice_access: VoiceAccess_ = strawberry.field(description="What a voice may do when somebody asks.")
+    anonymous_voices: AnonymousVoices_ = strawberry.field(description="What becomes of voices of people never asked.")
+    anonymous_days: int = strawberry.field(description="Days an anonymous voice is kept under `EXPIRE`.")
+
+    @classmethod
+    def from_record(cls, space: SpaceSettings) -> SpaceType:
+        return cls(
+            name=space.id,
+            access=space.access,
+            routing=space.routing,
+            voice_access=space.voice_access,
+            anonymous_voices=space.anonymous_voices,
+            anonymous_days=space.anonymous_days,
+        )
+
+
+@strawberry.type(name="Encoder", description="A speaker encoder this service knows.")
+class EncoderType:
+    name: str = strawberry.field(description="Its name, and that of its embedding space.")
+    dimension: int = strawberry.field(description="Length of its vectors.")
+    in_use: bool = strawberry.field(description="Voices are compared in its space now.")
+
+
+@strawberry.type(name="Enrolled", description="A person whose voice is known now.")
+class EnrolledType:
+    person_id: strawberry.ID = strawberry.field(description="Global id of the person.")
+
+
+@strawberry.type(name="Named", description="A person has this name now.")
+class NamedType:
+    person_id: strawberry.ID = strawberry.field(description="Global id of the person.")
+
+
+@strawberry.type(name="ConsentRecorded", description="A consent was recorded, and obeyed at once.")
+class ConsentRecordedType:
+    person_id: strawberry.ID = strawberry.field(description="Global id of the person.")
+    consent_id: strawberry.ID = strawberry.field(description="Id of the record in the graph.")
+
+
+@strawberry.input(description="What somebody agreed to, and how.")
+class ConsentInput:
+    text_version: str = strawberry.field(description="Version of the text they agreed to.")
+    channel: str = strawberry.field(description="How they said so: spoken, form, paper, …")
+
+
+@strawberry.input(description="Policies to change; what is left out stays.")
+class SpacePolicyInput:
+    access: AccessPolicy_ | None = strawberry.field(default=None, description="Holds for what is written from now on.")
+    voice_access: VoiceAccess_ | None = strawberry.field(default=None, description="Holds at once.")
+    anonymous_voices: AnonymousVoices_ | None = strawberry.field(
+        default=None, description="Holds for what is heard from now on."
+    )
+    anonymous_days: int | None = strawberry.field(default=None, description="Holds for what is heard from now on.")
+
+
+EnrolOutcome: TypeAlias = Annotated[
+    EnrolledType | NotFound | NotAllowed | Conflict | InvalidInput,
+    strawberry.union("EnrolOutcome", description="Who is known now, or why nobody is."),
+]
+NameOutcome: TypeAlias = Annotated[
+    NamedType | NotFound | NotAllowed | Conflict | InvalidInput,
+    strawberry.union("NameOutcome", description="Who was named, or why nobody was."),
+]
+ConsentOutcome: TypeAlias = Annotated[
+    ConsentRecordedType | NotFound | NotAllowed | Conflict | InvalidInput,
+    strawberry.union("ConsentOutcome", description="What was recorded, or why nothing was."),
+]
+SpaceOutcome: TypeAlias = Annotated[
+    SpaceType | NotFound | NotAllowed | Conflict | InvalidInput,
+    strawberry.union("SpaceOutcome", description="The policies now, or why they stayed."),
+]
+
+
+async def space(context: Context) -> SpaceType:
+    return SpaceType.from_record(await context.services.graph.write(ensure_space, SpaceSettings(context.space)))
+
+
+def encoders(context: Context) -> list[EncoderType]:
+    used = context.services.settings.encoder
+    return [EncoderType(name=name, dimension=size, in_use=name == used) for name, size in VOICE_SPACES.items()]
+
+
+async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInput, key: str) -> EnrolledType:
+    principal = context.allowed("ingest", "enrol a voice")
+    clip = context.upload(upload_id)
+    name, version, channel = short("name", name), short("textVersion", consent.text_version), short("channel", consent.channel)
+
+    async def do() -> Mapping[str, Any]:
+        person = await context.services.enrol(space=context.space, name=name, clip=clip, text_version=version, channel=channel)
+        return {"person_id": person}
+
+    body = {"name": name, "upload": upload_id, "text_version": version, "channel": channel}
+    done = await _once(context, principal, "enrol", key, body, do)
+    return EnrolledType(person_id=_person(done))
+
+
+async def name_person(context: Context, person_id: str, name: str, key: str) -> NamedType:
+    person_id, name = local_id(person_id), short("name", name)
+    principal = await _about(context, person_id, "name somebody")
+
+    async def do() -> Mapping[str, Any]:
+        await context.services.graph.write(rename_person, context.space, person_id, name)
+        return {"person_id": person_id}
+
+    done = await _once(context, principal, "name_person", key, {"person": person_id, "name": name}, do)
+    return NamedType(person_id=_person(done))
+
+
+async def record_consent(
+    context: Context, person_id: str, purpose: str, state: Consent, consent: ConsentInput, key: str
+) -> ConsentRecordedType:
+    person_id, version = local_id(person_id), short("textVersion", consent.text_version)
+    channel = short("channel", consent.channel)
+    if purpose not in PURPOSES:
+        raise BadInput(what="purpose", given=repr(short("purpose", purpose)), needed=" or ".join(PURPOSES))
+    principal = await _about(context, person_id, "record somebody's consent")
+
+    async def do() -> Mapping[str, Any]:
+        consent_id = await context.services.graph.write(
+            save_consent,
+            context.space,
+            person_id,
+            state,
+            text_version=version,
+            channel=channel,
+            at=datetime.now(UTC),
+            purpose=purpose,
+        )
+        return {"person_id": person_id, "consent_id": consent_id}
+
+    body = {"person": person_id, "purpose": purpose, "state": state, "text_version": version, "channel": channel}
+    done = await _once(context, principal, "record_consent", key, body, do)
+    return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
+
+
+async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str) -> SpaceType:
+    principal = context.allowed("admin", "change a policy of the space")
+    graph, days = context.services.graph, policy.anonymous_days
+    if days is not None and not 1 <= days <= MAX_DAYS:
+        raise BadInput(what="anonymousDays", given=days, needed=f"1 to {MAX_DAYS}")
+    named = {"access", "voice_access", "anonymous_voices", "anonymous_days"}
+    changed = {name: value for name in sorted(named) if (value := getattr(policy, name)) is not None}
+
+    async def do() -> Mapping[str, Any]:
+        before = await graph.write(ensure_space, SpaceSettings(context.space))
+        await graph.write(save_space, replace(before, **changed))
+        return {"changed": sorted(changed)}
+
+    await _once(context, principal, "set_space_policy", key, changed, do)
+    return await space(context)
+
+
+async def _about(context: Context, person_id: str, to: str) -> Principal:
+    """Who may do something to a person: that person's own token, or an admin. Anybody else learns no more of people they
+    do not see than that they see none."""
+    principal = context.principal
+    if principal is None:
+        raise Refused(reason=f"To {to}, a token is needed.")
+    if "admin" not in principal.scopes and person_id not in {principal.person_id, *principal.may_act_for}:
+        raise Refused(
+            reason=f"To {to}, the token must be that person's, be allowed to act for them, or have the scope `admin`."
+        )
+    return principal
+
+
+async def _once(
+    context: Context,
+    principal: Principal,
+    kind: str,
+    key: str,
+    body: Mapping[str, Any],
+    do: Callable[[], Awaitable[Mapping[str, Any]]],
+) -> dict[str, Any]:
+    new = NewJob(context.space, principal.account_id, short("idempotencyKey", key), kind, body_hash(kind, body))
+    return await once(context.services.graph, new, do)
+
+
+def _person(done: Mapping[str, Any]) -> strawberry.ID:
+    return strawberry.ID(global_id("Person", str(done["person_id"])))

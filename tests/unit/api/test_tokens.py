@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from service.api.tokens import (
+    NoSuchToken,
+    TokenFile,
+    TokensUnreadable,
+    UnknownScope,
+    issue,
+    list_tokens,
+    match,
+    parse,
+    revoke,
+)
+
+
+def test_a_token_is_found_and_the_file_does_not_hold_it(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    token, entry = issue(path, subject="ana", space="home", scopes=["ask"], person_id="p1", may_act_for=["p2"])
+    found = TokenFile(path).find(token)
+    assert found == entry
+    assert found.principal.person_id == "p1" and found.principal.may_act_for == {"p2"} and found.principal.scopes == {"ask"}
+    assert token not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(token) > 40 and token.startswith("vg_")
+
+
+def test_another_token_finds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    token, _ = issue(path, subject="ana", space="home")
+    tokens = TokenFile(path)
+    assert tokens.find(token[:-1]) is None and tokens.find("") is None and tokens.find("vg_é") is None
+
+
+def test_a_missing_file_has_no_tokens(tmp_path: Path) -> None:
+    assert TokenFile(tmp_path / "none.json").find("vg_x") is None
+
+
+def test_issuing_and_revoking_take_effect_without_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    tokens = TokenFile(path)
+    first, entry = issue(path, subject="ana", space="home")
+    assert tokens.find(first) is not None
+    second, _ = issue(path, subject="ben", space="home")
+    assert tokens.find(second) is not None and tokens.find(first) is not None
+    assert revoke(path, entry.id) == entry
+    assert tokens.find(first) is None and tokens.find(second) is not None
+    assert [e.subject for e in list_tokens(path)] == ["ben"]
+    with pytest.raises(NoSuchToken):
+        revoke(path, entry.id)
+
+
+def test_an_expired_token_finds_nothing(tmp_path: Path) -> None:
+    path, now = tmp_path / "tokens.json", datetime.now(UTC)
+    token, entry = issue(path, subject="ana", space="home", expires_at=now + timedelta(hours=1))
+    assert match([entry], token, now) == entry
+    assert match([entry], token, now + timedelta(hours=1)) is None
+
+
+def test_one_subject_has_one_account_per_space(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    _, first = issue(path, subject="ana", space="home")
+    _, again = issue(path, subject="ana", space="home")
+    _, elsewhere = issue(path, subject="ana", space="work")
+    assert first.principal.account_id == again.principal.account_id != elsewhere.principal.account_id
+
+
+def test_a_file_others_may_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    token, _ = issue(path, subject="ana", space="home")
+    path.chmod(0o644)
+    with pytest.raises(TokensUnreadable, match="0600"):
+        TokenFile(path).find(token)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"tokens": 3}', '{"tokens": [{}]}', '{"tokens": [{"id": "x"}]}'])
+def test_a_broken_file_is_named_and_not_quoted(text: str) -> None:
+    with pytest.raises(TokensUnreadable, match="not a tokens file"):
+        parse(text, path=Path("tokens.json"))
+
+
+def test_an_unknown_scope_is_refused_when_issued_and_when_read(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    with pytest.raises(UnknownScope):
+        issue(path, subject="ana", space="home", scopes=["root"])
+    issue(path, subject="ana", space="home")
+    raw = json.loads(path.read_text())
+    raw["tokens"][0]["scopes"] = ["root"]
+    with pytest.raises(TokensUnreadable):
+        parse(json.dumps(raw), path=path)

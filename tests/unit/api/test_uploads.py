@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import hashlib
+import stat
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from service.api.uploads import UploadConfig, UploadEmpty, Uploads, UploadTooLarge
+from service.errors import NotFound
+
+
+async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+@pytest.fixture
+def uploads(tmp_path: Path) -> Uploads:
+    return Uploads(tmp_path, UploadConfig(max_bytes=100, clip_bytes=10))
+
+
+def files(uploads: Uploads) -> list[Path]:
+    return [p for p in uploads._directory.rglob("*") if p.is_file()]
+
+
+async def test_an_upload_is_named_by_its_hash_and_private(uploads: Uploads) -> None:
+    upload = await uploads.save("account", chunks(b"so", b"und"))
+    path = uploads.path("account", upload.id)
+    assert upload.id == hashlib.sha256(b"sound").hexdigest() and upload.bytes == 5
+    assert path.read_bytes() == b"sound"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+async def test_the_same_bytes_are_one_file(uploads: Uploads) -> None:
+    assert await uploads.save("account", chunks(b"sound")) == await uploads.save("account", chunks(b"sound"))
+    assert len(files(uploads)) == 1
+
+
+async def test_somebody_elses_upload_does_not_exist(uploads: Uploads) -> None:
+    upload = await uploads.save("account", chunks(b"sound"))
+    for owner in ("other", None):
+        with pytest.raises(NotFound):
+            uploads.path(owner, upload.id)
+
+
+@pytest.mark.parametrize("id", ["", "..", "../x", "/etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n"])
+async def test_an_id_that_is_no_hash_is_not_looked_for(uploads: Uploads, id: str) -> None:
+    with pytest.raises(NotFound):
+        uploads.path("account", id)
+
+
+async def test_an_empty_upload_is_refused(uploads: Uploads) -> None:
+    with pytest.raises(UploadEmpty):
+        await uploads.save("account", chunks(b"", b""))
+    assert files(uploads) == []
+
+
+async def test_too_many_bytes_are_refused_and_nothing_is_kept(uploads: Uploads) -> None:
+    with pytest.raises(UploadTooLarge):
+        await uploads.save("account", chunks(b"x" * 60, b"x" * 60))
+    with pytest.raises(UploadTooLarge):
+        await uploads.save(None, chunks(b"x" * 11))
+    assert files(uploads) == []
+
+
+async def test_a_broken_connection_leaves_nothing(uploads: Uploads) -> None:
+    async def breaking() -> AsyncIterator[bytes]:
+        yield b"x"
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await uploads.save("account", breaking())
+    assert files(uploads) == []
+
+
+async def test_what_waited_too_long_is_forgotten(uploads: Uploads) -> None:
+    kept, clip = await uploads.save("account", chunks(b"sound")), await uploads.save(None, chunks(b"voice"))
+    assert uploads.sweep() == 0
+    assert uploads.sweep(time.time() + 2 * 3600) == 1
+    with pytest.raises(NotFound):
+        uploads.path(None, clip.id)
+    assert uploads.path("account", kept.id).exists()
+    assert uploads.sweep(time.time() + 25 * 3600) == 1
