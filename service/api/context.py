@@ -20,7 +20,7 @@ from service.errors import VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
 from service.pipelines.jobs import Jobs
-from service.pipelines.viewer import ViewerRefused
+from service.pipelines.viewer import ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
 
 
@@ -151,8 +151,10 @@ class Context(BaseContext):
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
         clips = [self.upload(id) for id in ((asked.voice,) if asked.voice else ()) + asked.heard_by_voices]
         async with self.runtime.voices:
-            voices = [await self.services.voice(clip) for clip in clips]
-        answer = await self.services.resolve_viewer(
+            voices = [await self.services.heard(clip) for clip in clips]
+        answer = await resolve_viewer(
+            self.services.graph,
+            self.services.voices,
             space=space,
             principal=principal,
             voice=voices.pop(0) if asked.voice else None,

@@ -70,8 +70,11 @@ _BY_STATUS: dict[int, type[NotFound | NotAllowed | Conflict | InvalidInput | Bus
 
 def problem(error: VoicegraphError) -> AnyProblem:
     """The type of an expected error; raises it again when it is the service's own fault."""
-    if isinstance(error, ViewerNotAccepted) and error.refused.verdict is not None:
-        return VoiceNotAccepted(code=error.code, message=error.message, outcome=error.refused.verdict.outcome)
+    if isinstance(error, ViewerNotAccepted):
+        verdict, code = error.refused.verdict, error.refused.code.value
+        if verdict is None or verdict.outcome is VoiceOutcome.ACCEPT:  # not the voice's fault
+            return NotAllowed(code=code, message=error.message)
+        return VoiceNotAccepted(code=code, message=error.message, outcome=verdict.outcome)
     kind = _BY_STATUS.get(error.http_status)
     if kind is None:
         raise error

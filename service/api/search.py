@@ -17,10 +17,8 @@ from service.types.search import Answer, AnswerStatus, Filters, Found, Hit, Sear
 
 Tool_ = strawberry.enum(Tool, name="Tool", description="How a message was found.")
 AnswerStatus_ = strawberry.enum(AnswerStatus, name="AnswerStatus", description="Whether there is an answer.")
-MAX_QUESTION = 2_000
-"""Characters; a spoken minute has about 900, and the text embedder reads no more than 512 tokens."""
 MAX_NAMED = 50
-"""People or sessions in one filter, and listeners named with one question."""
+"""People or sessions in one filter."""
 
 
 @strawberry.input(
@@ -41,7 +39,6 @@ class AskerInput:
     )
 
     def asked(self) -> Asked:
-        _few("heardBy", len(self.heard_by) + len(self.heard_by_voices))
         return Asked(
             acting_for=local_id(self.acting_for) if self.acting_for else None,
             voice=self.voice_upload_id,
@@ -154,31 +151,21 @@ AskOutcome: TypeAlias = Annotated[
 async def search(
     context: Context, query: str, filters: FiltersInput | None, first: int, asker: AskerInput | None, explain: bool
 ) -> SearchResultType:
-    text, wanted = question(query), (filters or FiltersInput()).filters()
+    wanted = (filters or FiltersInput()).filters()
     if not 0 < first <= MAX_PAGE:
         raise BadInput(what="`first`", given=first, needed=f"1 to {MAX_PAGE}")
     reading = await context.reading(asker.asked() if asker else None)
-    found = await (await context.services.search())(reading.scope, text, wanted, first)
+    found = await (await context.services.search())(reading.scope, query, wanted, first)
     return SearchResultType.from_record(found, reading, explain)
 
 
 async def ask(
-    context: Context, question_: str, filters: FiltersInput | None, asker: AskerInput | None, explain: bool
+    context: Context, question: str, filters: FiltersInput | None, asker: AskerInput | None, explain: bool
 ) -> AnswerType:
-    text, wanted = question(question_), (filters or FiltersInput()).filters()
+    wanted = (filters or FiltersInput()).filters()
     reading = await context.reading(asker.asked() if asker else None)
-    answer = await (await context.services.answer())(reading.scope, text, wanted)
+    answer = await (await context.services.answer())(reading.scope, question, wanted)
     return AnswerType.from_record(answer, reading, explain)
-
-
-def question(text: str) -> str:
-    """Raises InvalidInput for an empty or a very long one."""
-    stripped = text.strip()
-    if not stripped:
-        raise BadInput(what="the question", given="empty", needed="some words")
-    if len(stripped) > MAX_QUESTION:
-        raise BadInput(what="the question", given=f"{len(stripped)} characters", needed=f"at most {MAX_QUESTION}")
-    return stripped
 
 
 def _few(what: str, given: int) -> None:

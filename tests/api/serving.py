@@ -1,0 +1,89 @@
+"""A real server on loopback for tests: uvicorn, HTTP and websockets, over the Neo4j of the run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import uvicorn
+import websockets
+from websockets.asyncio.client import ClientConnection
+
+from service.api.http import HttpConfig
+from service.api.services import Services
+from service.api.tokens import issue
+from service.app import create_app
+from service.pipelines.jobs import JobsConfig
+
+
+@dataclass
+class Api:
+    """A client of one server."""
+
+    http: httpx.AsyncClient
+    port: int
+    services: Services
+    space: str
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def token(self, subject: str = "somebody", space: str | None = None, **entry: Any) -> str:
+        """A new token of `space`, by default with the scope `ask`."""
+        token, _ = issue(self.services.settings.tokens_file, subject=subject, space=space or self.space, **entry)
+        return token
+
+    async def post(self, query: str, token: str | None = None, headers: dict[str, str] | None = None, **variables: Any) -> Any:
+        """The whole GraphQL response."""
+        sent = {**({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+        response = await self.http.post("/graphql", json={"query": query, "variables": variables}, headers=sent)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def data(self, query: str, token: str | None = None, headers: dict[str, str] | None = None, **variables: Any) -> Any:
+        """Its data; fails on errors."""
+        answer = await self.post(query, token, headers, **variables)
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    async def code(self, query: str, token: str | None = None, headers: dict[str, str] | None = None, **variables: Any) -> str:
+        """The code of its first error."""
+        answer = await self.post(query, token, headers, **variables)
+        return str(answer["errors"][0]["extensions"]["code"])
+
+    async def upload(self, content: bytes, token: str | None = None) -> str:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        response = await self.http.post("/v1/uploads", content=content, headers=headers)
+        assert response.status_code == 201, response.text
+        return str(response.json()["uploadId"])
+
+    @asynccontextmanager
+    async def socket(
+        self, payload: dict[str, Any] | None, protocol: str = "graphql-transport-ws"
+    ) -> AsyncIterator[ClientConnection]:
+        """A websocket on which `connection_init` with `payload` was sent (None: nothing was)."""
+        async with websockets.connect(f"ws://127.0.0.1:{self.port}/graphql", subprotocols=[protocol]) as socket:  # type: ignore[list-item]
+            if payload is not None:
+                await socket.send(json.dumps({"type": "connection_init", "payload": payload}))
+            yield socket
+
+
+@asynccontextmanager
+async def serving(
+    services: Services, space: str, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None
+) -> AsyncIterator[Api]:
+    config = uvicorn.Config(create_app(services, http=http, jobs=jobs), port=0, log_level="warning", ws="websockets")
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    while not server.started:
+        if running.done():
+            running.result()
+        await asyncio.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        yield Api(client, port, services, space)
+    server.should_exit = True
+    await running
