@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 
 from service.audio.encoders import campplus_export
-from service.audio.encoders.embedding import DeviceMissing, ModelMissing, check, embedding, pieces, sha256, version
+from service.audio.encoders.embedding import DeviceMissing, ModelMissing, embed, sha256, version
 from service.types.audio import SAMPLE_RATE, EmbeddingSpace, Samples, SpeakerEmbedding, Waveform
 
 PREPROCESSING = "kaldi fbank 80, povey 25/10 ms, low 20 Hz, no dither; mean removed; repeated to 0.5 s and full steps"
@@ -28,8 +28,6 @@ class CampPlusConfig:
     """Shorter clips are repeated up to 0.5 s, about the least context of the network's dense layers (speech.md §5)."""
     frame_step: int = 1
     """Features are repeated to a multiple of this many 10 ms frames, so that equal lengths meet in a batch."""
-    longest: float = 20.0
-    """Seconds in one run; a longer turn is the mean of equal parts. Activations take about 0.5 MB a frame-second."""
     batch_frames: int = 2_400
     """Frames in one run; on a CPU larger batches are slower (16 × 8 s: 140 ms an utterance, 4 × 8 s: 90 ms)."""
 
@@ -56,11 +54,15 @@ class CampPlus:
         return self._space
 
     def __call__(self, waveforms: Sequence[Waveform]) -> list[SpeakerEmbedding]:
-        check(waveforms, minimum=self._config.minimum, encoder="campplus")
-        parts = [(i, piece) for i, waveform in enumerate(waveforms) for piece in pieces(waveform, longest=self._config.longest)]
-        owners = np.array([i for i, _ in parts])
-        vectors = self._run([self._features(piece) for _, piece in parts])
-        return [embedding(vectors[owners == i], self._space) for i in range(len(waveforms))]
+        return embed(waveforms, self._vectors, self._space, minimum=self._config.minimum)
+
+    def _vectors(self, parts: list[Samples]) -> Samples:
+        """Raw vectors, shape (len(parts), 192); equal lengths share a run."""
+        features = [self._features(part) for part in parts]
+        vectors = np.empty((len(features), self._space.dimension), dtype=np.float32)
+        for batch in self._batches(features):
+            vectors[batch] = self._session.run(None, {"feats": np.stack([features[i] for i in batch])})[0]
+        return vectors
 
     def _features(self, samples: Samples) -> Samples:
         """Log-mel energies minus their mean, shape (frames, 80), frames a full number of steps."""
@@ -72,13 +74,6 @@ class CampPlus:
         wanted = -(-max(len(frames), self._config.least_frames) // step) * step
         centred: Samples = (frames - frames.mean(axis=0)).astype(np.float32)
         return np.resize(centred, (wanted, centred.shape[1]))  # repeats from the beginning
-
-    def _run(self, features: Sequence[Samples]) -> Samples:
-        """Raw vectors, shape (len(features), 192); equal lengths share a run."""
-        vectors = np.empty((len(features), self._space.dimension), dtype=np.float32)
-        for batch in self._batches(features):
-            vectors[batch] = self._session.run(None, {"feats": np.stack([features[i] for i in batch])})[0]
-        return vectors
 
     def _batches(self, features: Sequence[Samples]) -> Iterator[list[int]]:
         by_length = sorted(range(len(features)), key=lambda i: len(features[i]))

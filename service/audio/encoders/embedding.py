@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,33 +38,40 @@ class DeviceMissing(VoicegraphError):
     says = "The device {device!r} was asked for; here there is: {available}. Use auto, cpu or cuda."
 
 
-def check(waveforms: Sequence[Waveform], *, minimum: float, encoder: str) -> None:
-    """Refuse what cannot give a trustworthy vector: shorter than `minimum` seconds, or not finite."""
+LONGEST = 20.0
+"""Seconds in one run; a longer waveform is the mean of equal parts, so that memory does not grow with it (CAM++: 30 MB)."""
+
+
+def embed(
+    waveforms: Sequence[Waveform], run: Callable[[list[Samples]], Samples], space: EmbeddingSpace, *, minimum: float
+) -> list[SpeakerEmbedding]:
+    """One embedding a waveform: the direction that `run` gives, or the mean direction over its parts when it is long.
+
+    `run`: samples of several parts → raw vectors, shape (parts, dimension). `minimum`: seconds.
+    Raises AudioTooShort, AudioNotFinite."""
     for waveform in waveforms:
         if waveform.duration < minimum:
-            raise AudioTooShort(duration=waveform.duration, minimum=minimum, encoder=encoder)
+            raise AudioTooShort(duration=waveform.duration, minimum=minimum, encoder=space.name)
         if not np.isfinite(waveform.samples).all():
-            raise AudioNotFinite(encoder=encoder)
-
-
-def pieces(waveform: Waveform, *, longest: float) -> list[Samples]:
-    """The samples in equal parts of at most `longest` seconds: bounds the memory a long turn takes."""
-    count = -(-len(waveform.samples) // round(longest * SAMPLE_RATE))
-    return np.array_split(np.ascontiguousarray(waveform.samples, dtype=np.float32), max(1, count))
-
-
-def unit(vector: Samples) -> Samples:
-    """`vector` with length 1, float32."""
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
-
-
-def embedding(vectors: Samples, space: EmbeddingSpace) -> SpeakerEmbedding:
-    """One embedding from raw vectors of pieces of one waveform, shape (pieces, dimension): the mean of their directions."""
-    directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    mean = unit(directions.mean(axis=0))
-    if not np.isfinite(mean).all():
+            raise AudioNotFinite(encoder=space.name)
+    if not waveforms:
+        return []
+    parts = [_parts(waveform) for waveform in waveforms]
+    directions = _unit(run([part for of_one in parts for part in of_one]))
+    means = [of_one.mean(axis=0) for of_one in np.split(directions, np.cumsum([len(of_one) for of_one in parts])[:-1])]
+    vectors = _unit(np.stack(means))
+    if not np.isfinite(vectors).all():
         raise AudioNotFinite(encoder=space.name)
-    return SpeakerEmbedding(mean, space)
+    return [SpeakerEmbedding(vector, space) for vector in vectors]
+
+
+def _parts(waveform: Waveform) -> list[Samples]:
+    count = -(-len(waveform.samples) // round(LONGEST * SAMPLE_RATE))
+    return np.array_split(np.ascontiguousarray(waveform.samples, dtype=np.float32), count)
+
+
+def _unit(vectors: Samples) -> Samples:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def version(*parts: str | bytes) -> str:
@@ -78,15 +85,3 @@ def version(*parts: str | bytes) -> str:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def torch_device(device: str) -> str:
-    """`auto`, `cpu` or `cuda` → what torch calls it; raises DeviceMissing."""
-    import torch
-
-    has_cuda = torch.cuda.is_available()
-    if device == "auto":
-        return "cuda" if has_cuda else "cpu"
-    if device == "cpu" or (device.startswith("cuda") and has_cuda):
-        return device
-    raise DeviceMissing(device=device, available="cpu, cuda" if has_cuda else "cpu")

@@ -22,7 +22,7 @@ _TAG = re.compile(
 )
 _PREFIX = re.compile(r"^\[?([^\W_][^:：<>\[\]]*?)\]?\s*(?::(?=\s|$)|：)\s*(.*)$")
 _DASH = re.compile(r"^\s*[-–—]\s+")
-_PARTICLES = frozenset({"al", "bin", "da", "de", "del", "den", "der", "di", "dos", "du", "el", "la", "le", "van", "von", "y", "zu"})
+_PARTICLES = frozenset({"al", "bin", "da", "de", "del", "den", "der", "di", "dos", "du", "el", "la", "le", "van", "von", "y"})
 """Written small inside names: Vincent van Gogh."""
 
 

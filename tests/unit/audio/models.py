@@ -1,0 +1,140 @@
+"""Small real models with seeded weights, made by the tests: they prove the loaders and the line, not accuracy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+_CHANNELS, _KERNELS, _DILATIONS = [64, 64, 64, 64, 192], [5, 3, 3, 3, 1], [1, 2, 3, 4, 1]
+
+_HYPERPARAMS = f"""\
+pretrained_path: somewhere/else
+compute_features: !new:speechbrain.lobes.features.Fbank
+    n_mels: 80
+mean_var_norm: !new:speechbrain.processing.features.InputNormalization
+    norm_type: sentence
+    std_norm: False
+embedding_model: !new:speechbrain.lobes.models.ECAPA_TDNN.ECAPA_TDNN
+    input_size: 80
+    channels: {_CHANNELS}
+    kernel_sizes: {_KERNELS}
+    dilations: {_DILATIONS}
+    attention_channels: 16
+    lin_neurons: 192
+classifier: !new:speechbrain.lobes.models.ECAPA_TDNN.Classifier
+    input_size: 192
+    out_neurons: 2
+mean_var_norm_emb: !new:speechbrain.processing.features.InputNormalization
+    norm_type: global
+    std_norm: False
+modules:
+    compute_features: !ref <compute_features>
+    mean_var_norm: !ref <mean_var_norm>
+    embedding_model: !ref <embedding_model>
+    mean_var_norm_emb: !ref <mean_var_norm_emb>
+    classifier: !ref <classifier>
+label_encoder: !new:speechbrain.dataio.encoder.CategoricalEncoder
+pretrainer: !new:speechbrain.utils.parameter_transfer.Pretrainer
+    loadables:
+        embedding_model: !ref <embedding_model>
+        mean_var_norm_emb: !ref <mean_var_norm_emb>
+        classifier: !ref <classifier>
+    paths:
+        embedding_model: !ref <pretrained_path>/embedding_model.ckpt
+        mean_var_norm_emb: !ref <pretrained_path>/mean_var_norm_emb.ckpt
+        classifier: !ref <pretrained_path>/classifier.ckpt
+"""
+
+
+def make_tiny_ecapa(folder: Path, *, seed: int = 0) -> Path:
+    """A directory as SpeechBrain releases them (192-d), 0.3 M parameters; its `pretrained_path` is another place, as theirs."""
+    import torch
+    from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN, Classifier
+    from speechbrain.processing.features import InputNormalization
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hyperparams.yaml").write_text(_HYPERPARAMS)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = ECAPA_TDNN(
+            80, channels=_CHANNELS, kernel_sizes=_KERNELS, dilations=_DILATIONS, attention_channels=16, lin_neurons=192
+        )
+        classifier = Classifier(192, out_neurons=2)
+    torch.save(network.state_dict(), folder / "embedding_model.ckpt")
+    torch.save(classifier.state_dict(), folder / "classifier.ckpt")
+    InputNormalization(norm_type="global", std_norm=False)._save(folder / "mean_var_norm_emb.ckpt")
+    return folder
+
+
+def make_tiny_titanet(path: Path, *, seed: int = 0) -> Path:
+    """A .nemo file as NeMo releases them (192-d), 0.3 M parameters, 1.4 MB: TitaNet-S with few filters."""
+    import torch
+    from nemo.collections.asr.models import EncDecSpeakerLabelModel
+    from nemo.utils import logging
+    from omegaconf import OmegaConf
+
+    logging.set_verbosity(logging.ERROR)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = EncDecSpeakerLabelModel(OmegaConf.create(_titanet(filters=64, width=256)))
+    model.eval()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    model.save_to(str(path))
+    return path
+
+
+def _titanet(*, filters: int, width: int) -> dict[str, Any]:
+    data = {"manifest_filepath": None, "sample_rate": 16_000, "labels": None, "batch_size": 1, "shuffle": False}
+    return {
+        "sample_rate": 16_000,
+        "train_ds": data,
+        "validation_ds": data,
+        "preprocessor": {
+            "_target_": "nemo.collections.asr.modules.AudioToMelSpectrogramPreprocessor",
+            "normalize": "per_feature",
+            "window_size": 0.025,
+            "sample_rate": 16_000,
+            "window_stride": 0.01,
+            "window": "hann",
+            "features": 80,
+            "n_fft": 512,
+            "frame_splicing": 1,
+            "dither": 1e-5,
+        },
+        "encoder": {
+            "_target_": "nemo.collections.asr.modules.ConvASREncoder",
+            "feat_in": 80,
+            "activation": "relu",
+            "conv_mask": True,
+            "jasper": [
+                _block(3, False, filters),
+                _block(7, True, filters),
+                _block(11, True, filters),
+                _block(15, True, filters),
+                _block(1, False, width),
+            ],
+        },
+        "decoder": {
+            "_target_": "nemo.collections.asr.modules.SpeakerDecoder",
+            "feat_in": width,
+            "num_classes": 4,
+            "pool_mode": "attention",
+            "emb_sizes": 192,
+        },
+        "loss": {"_target_": "nemo.collections.asr.losses.angularloss.AngularSoftmaxLoss", "scale": 30, "margin": 0.2},
+    }
+
+
+def _block(kernel: int, residual: bool, filters: int) -> dict[str, Any]:
+    return {
+        "filters": filters,
+        "repeat": 1,
+        "kernel": [kernel],
+        "stride": [1],
+        "dilation": [1],
+        "dropout": 0.0,
+        "residual": residual,
+        "separable": True,
+        "se": True,
+        "se_context_size": -1,
+    }
