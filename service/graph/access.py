@@ -10,6 +10,7 @@ before each result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import TYPE_CHECKING
 
@@ -102,3 +103,16 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
     return ReadScope(
         viewer.space, sets, public_only and not reads_all, reads_all, tuple(row["id"] for row in audiences), key=_KEY
     )
+
+
+LIST_KNOWN_PEOPLE = """
+UNWIND $ids AS wanted
+MATCH (p:Person {id: wanted, space: $space})
+WHERE coalesce(p.tombstone, false) = false
+RETURN p.id AS id
+"""
+
+
+async def list_known_people(tx: Tx, space: str, ids: Sequence[str]) -> frozenset[str]:
+    """Those of `ids` that name somebody in this space. Only for making a Viewer, before there is anybody to gate for."""
+    return frozenset(row["id"] for row in await rows(tx, LIST_KNOWN_PEOPLE, space=space, ids=list(ids)))

@@ -1,0 +1,179 @@
+"""Who is asking, and who hears the answer? From a token, a voice, or both, to a Viewer, or to a refusal that says why.
+
+A voice never opens more than the space lets it: with `narrow` (default) it only takes away from what the token may see,
+with `open` it may stand alone, with `never` it is not looked at. Nothing said here is believed for what it would widen:
+acting for somebody needs the token's leave, and whoever else is named as hearing the answer can only narrow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service.errors import InvalidInput
+from service.graph.access import list_known_people
+from service.graph.driver import Graph
+from service.graph.spaces import get_space
+from service.identity.ask import AskConfig, verify
+from service.types.audio import SpeakerEmbedding
+from service.types.people import (
+    Assurance,
+    PersonVoice,
+    Principal,
+    SpaceSettings,
+    Viewer,
+    VoiceAccess,
+    VoiceOutcome,
+    VoiceVerdict,
+)
+
+MAX_HEARERS = 32
+"""People named as hearing one answer; a larger audience is better served by what is public."""
+
+
+class Refusal(StrEnum):
+    VOICE_NOT_USED_HERE = "voice_not_used_here"
+    VOICE_ALONE_NOT_ALLOWED = "voice_alone_not_allowed"
+    VOICE_NOT_ENROLLED = "voice_not_enrolled"
+    VOICE_NOT_RECOGNISED = "voice_not_recognised"
+    VOICE_INCONCLUSIVE = "voice_inconclusive"
+    VOICE_OPTED_OUT = "voice_opted_out"
+    VOICE_CONTRADICTS = "voice_contradicts"
+    MAY_NOT_ACT_FOR = "may_not_act_for"
+
+
+_SAYS = {
+    Refusal.VOICE_NOT_USED_HERE: "This space does not look at voices (voice_access: never). Ask with a token alone.",
+    Refusal.VOICE_ALONE_NOT_ALLOWED: "A voice alone opens nothing in this space (voice_access: {access}). Ask with a token.",
+    Refusal.VOICE_NOT_ENROLLED: "Nobody's voice is known in this space. Enrol it first, or ask with a token.",
+    Refusal.VOICE_NOT_RECOGNISED: "The voice is nobody's who is known here. Enrol it first, or ask with a token.",
+    Refusal.VOICE_INCONCLUSIVE: "The voice was not recognised for certain: {detail}. Say a longer sentence, or use a token.",
+    Refusal.VOICE_OPTED_OUT: "This person does not want to be recognised by voice. Ask with a token alone.",
+    Refusal.VOICE_CONTRADICTS: "The voice is not that of the person asked for.",
+    Refusal.MAY_NOT_ACT_FOR: "This token may not ask for that person. Ask for yourself, or get their leave.",
+}
+_OF_VERDICT = {
+    VoiceOutcome.INCONCLUSIVE: Refusal.VOICE_INCONCLUSIVE,
+    VoiceOutcome.REJECT: Refusal.VOICE_NOT_RECOGNISED,
+    VoiceOutcome.NOT_ENROLLED: Refusal.VOICE_NOT_ENROLLED,
+    VoiceOutcome.OPTED_OUT: Refusal.VOICE_OPTED_OUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HeardVoice:
+    """A voice as it was heard with the question."""
+
+    embedding: SpeakerEmbedding | tuple[SpeakerEmbedding, ...]
+    net_speech: float
+    """Seconds of speech behind it."""
+    channel: str = "wideband"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerRefused:
+    code: Refusal
+    reason: str
+    """For the one who asked."""
+    verdict: VoiceVerdict | None = None
+    """What the voice came to, where one was looked at."""
+
+
+Gallery = Callable[[str], Awaitable[Mapping[str, PersonVoice]]]
+"""The voices known in a space, by person."""
+
+
+async def resolve_viewer(
+    graph: Graph,
+    gallery: Gallery,
+    *,
+    space: str,
+    principal: Principal | None = None,
+    voice: HeardVoice | None = None,
+    as_person: str | None = None,
+    heard_by: Sequence[str] = (),
+    heard_by_voices: Sequence[HeardVoice] = (),
+    config: AskConfig | None = None,
+) -> Viewer | ViewerRefused:
+    """The viewer, the asker first among its hearers. Without token and voice it is a stranger, who sees what is public.
+
+    A hearer who is not known here, and a voice among the hearers that is not recognised for certain, leave only what is
+    public. Raises NotFound for a space that does not exist and InvalidInput for more than MAX_HEARERS hearers."""
+    if len(heard_by) + len(heard_by_voices) > MAX_HEARERS:
+        raise InvalidInput(
+            what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
+        )
+    settings = await graph.read(get_space, space)
+    config = config or AskConfig()
+    verdict: VoiceVerdict | None = None
+    known: Mapping[str, PersonVoice] = {}
+    if voice is not None and (refused := _voice_unwanted(settings, principal)):
+        return refused
+    if (voice is not None or heard_by_voices) and settings.voice_access is not VoiceAccess.NEVER:
+        known = await gallery(space)
+    if voice is not None:
+        verdict = verify(voice.embedding, voice.net_speech, known, config, channel=voice.channel)
+        if verdict.person_id is None:
+            return _refuse(_OF_VERDICT[verdict.outcome], verdict, detail=verdict.reason)
+    people = await graph.read(list_known_people, space, [id for id in (as_person, *heard_by) if id])
+    askers = _askers(principal, as_person if as_person in people else None, as_person is not None, verdict)
+    if isinstance(askers, ViewerRefused):
+        return askers
+    heard = [verify(v.embedding, v.net_speech, known, config, channel=v.channel).person_id for v in heard_by_voices]
+    hearers = (*askers, *heard_by, *(id for id in heard if id is not None))
+    all_of_it = principal is not None and "read_all" in principal.scopes
+    unknown = any(id not in people for id in heard_by) or None in heard or not (askers or all_of_it)
+    return Viewer(
+        space=space,
+        principal=principal,
+        asker=askers[0] if askers else None,
+        hearers=tuple(dict.fromkeys(hearers)),
+        unknown_hearer=unknown,
+        assurance=_assurance(principal, verdict),
+        reads_all=all_of_it and not hearers and not unknown,
+    )
+
+
+def _voice_unwanted(settings: SpaceSettings, principal: Principal | None) -> ViewerRefused | None:
+    """Said before the voice is compared with anybody's: who may not use it must not learn whose it is."""
+    if settings.voice_access is VoiceAccess.NEVER:
+        return _refuse(Refusal.VOICE_NOT_USED_HERE)
+    if principal is None and settings.voice_access is not VoiceAccess.OPEN:
+        return _refuse(Refusal.VOICE_ALONE_NOT_ALLOWED, access=settings.voice_access.value)
+    return None
+
+
+def _askers(
+    principal: Principal | None, as_person: str | None, acting: bool, verdict: VoiceVerdict | None
+) -> tuple[str, ...] | ViewerRefused:
+    """Whose eyes the question is seen with, the asker first: one person, or (a voice at somebody else's token) two."""
+    spoke = verdict.person_id if verdict else None
+    if principal is None:
+        if acting:
+            return _refuse(Refusal.MAY_NOT_ACT_FOR, verdict)
+        return (spoke,) if spoke else ()
+    leave = "read_all" in principal.scopes  # who may read everything may ask with narrower eyes
+    if acting:
+        if as_person is None or not (leave or as_person == principal.person_id or as_person in principal.may_act_for):
+            return _refuse(Refusal.MAY_NOT_ACT_FOR, verdict)
+        if spoke and spoke != as_person:
+            return _refuse(Refusal.VOICE_CONTRADICTS, verdict)
+        return (as_person,)
+    if spoke is None:
+        return (principal.person_id,) if principal.person_id else ()
+    if leave or spoke == principal.person_id or spoke in principal.may_act_for:
+        return (spoke,)
+    if principal.person_id:
+        return (spoke, principal.person_id)
+    return _refuse(Refusal.MAY_NOT_ACT_FOR, verdict)
+
+
+def _assurance(principal: Principal | None, verdict: VoiceVerdict | None) -> Assurance:
+    if principal is None:
+        return Assurance.VOICE if verdict else Assurance.NONE
+    return Assurance.TOKEN_AND_VOICE if verdict else Assurance.TOKEN
+
+
+def _refuse(code: Refusal, verdict: VoiceVerdict | None = None, **facts: str) -> ViewerRefused:
+    return ViewerRefused(code, _SAYS[code].format(**facts), verdict)

@@ -1,0 +1,72 @@
+"""What does a question ask for? Words for the lexical leg, meaning for the dense ones, people as constraints. Rules only."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+ASKER_WORDS = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll"})
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\S+",
+        """a an the and or but if so as of at by for from in into on onto to with about over up out off than then that this
+        these those there here it its it's he she they them their his her him hers theirs we us our ours you your yours is
+        are was were be been being am do does did done has have had having can could will would shall should may might must
+        not no nor who whom whose what what's which when where why how didn't don't doesn't isn't aren't wasn't any some
+        i me my mine myself tell said say says""",
+    )
+)
+"""Words that say nothing about what is asked (the index keeps them, since other languages need theirs)."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the legs are asked, made from one question."""
+
+    words: str
+    """For the full text: the question without words that say nothing; the question itself when nothing else is left."""
+    meaning: str
+    """For the embedding: the question without the names of people, which pull the vector to turns that address them."""
+    people: tuple[str, ...]
+    """Ids of the visible people named in it, and of the asker where it says I or my; theirs are preferred, never required."""
+
+
+def plan(question: str, people: Mapping[str, Sequence[str]], asker: Sequence[str] = ()) -> Plan:
+    """`people`: names (and aliases) of visible people by id; `asker`: the asker's ids, empty when nobody in particular asks.
+
+    A name counts as a whole word or run of words, with or without 's; of two people with one name both are meant."""
+    mentioned: list[str] = []
+    meaning = question
+    by_length = sorted(((name, id) for id, names in people.items() for name in names), key=lambda pair: (-len(pair[0]), pair))
+    for name, id in by_length:
+        if not _folded(name).strip():
+            continue
+        pattern = _name_pattern(name)
+        if pattern.search(question):
+            mentioned.append(id)
+            meaning = pattern.sub(" ", meaning)
+    said = [word.replace("’", "'") for word in _WORD.findall(question.lower())]
+    if ASKER_WORDS.intersection(said):
+        mentioned.extend(asker)
+    words = " ".join(word for word in _WORD.findall(question) if word.lower().replace("’", "'") not in STOP_WORDS)
+    meaning = _BLANKS.sub(" ", meaning).strip()
+    return Plan(words or question, meaning if _WORD.search(meaning) else question, tuple(dict.fromkeys(mentioned)))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of `text` that say something, folded for comparison."""
+    return frozenset(word for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
+
+
+def _name_pattern(name: str) -> re.Pattern[str]:
+    inner = r"\s+".join(re.escape(part) for part in name.split())
+    return re.compile(rf"(?<!\w){inner}(?:['’]s)?(?!\w)", re.IGNORECASE)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
