@@ -1,0 +1,222 @@
+"""Which parts work together? Made from the settings, once a process: the graph at once, models when first asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from service.errors import VoicegraphError
+from service.graph import maven, migrate
+from service.graph.driver import Graph, GraphConfig
+from service.graph.server import EmbeddedServer, ServerConfig
+from service.types.audio import Recogniser, SpeakerEncoder, TextEmbedder, Waveform
+from service.types.people import PersonVoice
+
+if TYPE_CHECKING:
+    from service.audio.segmentation import Segmenter
+    from service.pipelines.answer import Answerer
+    from service.pipelines.enrol import Enrol
+    from service.pipelines.gallery import GalleryReader
+    from service.pipelines.ingest import Ingest
+    from service.pipelines.search import Search
+    from service.pipelines.viewer import HeardVoice
+    from service.settings import Settings
+
+T = TypeVar("T")
+
+NO_RECOGNISER = "none"
+"""Value of the setting `recogniser` with which messages have text from transcripts only."""
+
+
+class ClipTooLong(VoicegraphError):
+    code = "clip_too_long"
+    says = "The clip is longer than {limit:g} s. Ten seconds of one voice are enough; use `ingest` for recordings."
+    http_status = 413
+
+
+@dataclass(frozen=True, slots=True)
+class WiringConfig:
+    max_clip: float = 120.0  # seconds of a clip that is held in memory whole; enrolment needs ten
+
+
+def embedded_server(settings: Settings) -> EmbeddedServer:
+    """The Neo4j of this user, whether it runs or not."""
+    config = ServerConfig(cache=settings.cache_dir / "maven", heap=settings.neo4j_heap, java_home=settings.java_home)
+    return EmbeddedServer(settings.data_dir / "neo4j", config)
+
+
+def graph_config(settings: Settings) -> GraphConfig:
+    """How to reach the server that the settings name, else the embedded one, started if need be."""
+    if settings.neo4j_uri is None:
+        address = embedded_server(settings).start()
+        return GraphConfig(address.uri, address.user, address.password)
+    password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
+    return GraphConfig(settings.neo4j_uri, settings.neo4j_user, password, settings.neo4j_database)
+
+
+@asynccontextmanager
+async def open_graph(settings: Settings) -> AsyncIterator[Graph]:
+    """The database as it is, not migrated. An embedded one is stopped at the end, if the settings say so and no other
+    process uses it."""
+    graph = await Graph.open(await asyncio.to_thread(graph_config, settings))
+    try:
+        yield graph
+    finally:
+        await graph.close()
+        if settings.neo4j_uri is None and not settings.neo4j_keep_running:
+            await asyncio.to_thread(partial(embedded_server(settings).stop, unless_used=True))
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """Everything, over a migrated database."""
+    async with open_graph(settings) as graph:
+        await migrate.apply(graph)
+        yield Services(settings, graph)
+
+
+class Services:
+    """What the API and the command line work with. Each model and pipeline is made when first asked for, in a thread."""
+
+    def __init__(self, settings: Settings, graph: Graph, config: WiringConfig | None = None) -> None:
+        self.settings = settings
+        self.graph = graph
+        self._config = config or WiringConfig()
+        self._made: dict[str, Any] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def encoder(self) -> SpeakerEncoder:
+        from service.audio.encoders import load_encoder
+
+        s = self.settings
+        return await self._once(
+            "encoder",
+            lambda: load_encoder(s.encoder, source=s.encoder_source, cache=s.cache_dir, device=s.device, threads=s.threads),
+        )
+
+    async def segmenter(self) -> Segmenter:
+        from service.audio.segmentation import Segmenter
+
+        return await self._once(
+            "segmenter", lambda: Segmenter.load(cache=self.settings.cache_dir, threads=self.settings.threads)
+        )
+
+    async def recogniser(self) -> Recogniser | None:
+        """None when the settings say `none`."""
+        from service.audio.recognise import load_recogniser
+
+        s = self.settings
+        if s.recogniser == NO_RECOGNISER:
+            return None
+        return await self._once(
+            "recogniser", lambda: load_recogniser(s.recogniser, s.cache_dir, device=s.device, threads=s.threads)
+        )
+
+    async def text_embedder(self) -> TextEmbedder:
+        """With its vector indexes, should the model be one that no migration knows."""
+        from service.language.embed import load_text_embedder
+
+        s = self.settings
+        fetch = partial(maven.fetch, cache=s.cache_dir / "maven")
+        embedder = await self._once(
+            "embedder",
+            lambda: load_text_embedder(s.embedder, s.cache_dir, fetch=fetch, device=s.device, threads=s.threads),
+        )
+        space = embedder.embedding_space
+        await migrate.ensure_text_space(self.graph, space.name, space.dimension)
+        return embedder
+
+    async def gallery(self) -> GalleryReader:
+        from service.pipelines.gallery import GalleryReader
+
+        space = (await self.encoder()).embedding_space
+        return await self._once("gallery", lambda: GalleryReader(self.graph, space))
+
+    async def ingest(self) -> Ingest:
+        """`await ingest(request, progress)` writes one recording."""
+        from service.identity.router import RouterConfig
+        from service.identity.thresholds import thresholds_for
+        from service.pipelines.ingest import Ingest
+
+        encoder, segmenter, recogniser, embedder, gallery = await asyncio.gather(
+            self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery()
+        )
+        router = RouterConfig(thresholds=thresholds_for(encoder.embedding_space.name))
+        return await self._once(
+            "ingest",
+            lambda: Ingest(
+                self.graph,
+                segmenter,
+                encoder,
+                router=router,
+                recogniser=recogniser,
+                text_embedder=embedder,
+                gallery=gallery,
+            ),
+        )
+
+    async def search(self) -> Search:
+        from service.pipelines.search import Search
+
+        embedder = await self.text_embedder()
+        return await self._once("search", lambda: Search(self.graph, embedder))
+
+    async def answer(self) -> Answerer:
+        from service.pipelines.answer import Answerer
+
+        search = await self.search()
+        return await self._once("answer", lambda: Answerer(self.graph, search))
+
+    async def voices(self, space: str) -> Mapping[str, PersonVoice]:
+        """Everybody whose voice is known in `space`, for asking by voice."""
+        return (await (await self.gallery())(space, ())).voices
+
+    async def waveform(self, clip: Path) -> Waveform:
+        """A short clip as a whole; raises the decoder's errors and ClipTooLong."""
+        return await asyncio.to_thread(self._whole, clip)
+
+    async def heard(self, clip: Path) -> HeardVoice:
+        """The one voice in a clip, for asking by voice; raises the decoder's errors, ClipTooLong and AudioTooShort."""
+        from service.pipelines.viewer import heard_voice
+
+        waveform, segmenter, encoder = await asyncio.gather(self.waveform(clip), self.segmenter(), self.encoder())
+        return await asyncio.to_thread(heard_voice, waveform, segmenter, encoder)
+
+    async def enrol(self, *, space: str, name: str, clip: Path, text_version: str, channel: str) -> str:
+        """Id of the person, with consent to `remember_voice` recorded and the clip's exemplars kept."""
+        waveform, enrol = await asyncio.gather(self.waveform(clip), self._enrol())
+        return await enrol(space=space, name=name, waveform=waveform, text_version=text_version, channel=channel)
+
+    async def _enrol(self) -> Enrol:
+        from service.identity.ask import AskConfig
+        from service.identity.thresholds import thresholds_for
+        from service.pipelines.enrol import Enrol
+
+        encoder, segmenter, gallery = await asyncio.gather(self.encoder(), self.segmenter(), self.gallery())
+        ask = AskConfig(thresholds=thresholds_for(encoder.embedding_space.name))
+        return await self._once("enrol", lambda: Enrol(self.graph, segmenter, encoder, gallery, ask=ask))
+
+    async def _once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` made the first time; made in a thread, since loading a model takes seconds."""
+        async with self._locks[name]:
+            if name not in self._made:
+                self._made[name] = await asyncio.to_thread(make)
+            return cast(T, self._made[name])
+
+    def _whole(self, clip: Path) -> Waveform:
+        from service.audio import decode
+
+        samples: list[Any] = []
+        for block in decode.blocks(clip, seconds=self._config.max_clip):
+            if samples:
+                raise ClipTooLong(limit=self._config.max_clip)
+            samples.append(block.samples)
+        return Waveform(np.concatenate(samples))
