@@ -185,10 +185,11 @@ class Services:
 
     async def heard(self, clip: Path) -> HeardVoice:
         """The one voice in a clip, for asking by voice; raises the decoder's errors, ClipTooLong and AudioTooShort."""
-        from service.pipelines.viewer import heard_voice
+        from service.audio.diarise import Diariser, DiariserConfig
+        from service.pipelines.clip import heard_voice
 
         waveform, segmenter, encoder = await asyncio.gather(self.waveform(clip), self.segmenter(), self.encoder())
-        return await asyncio.to_thread(heard_voice, waveform, segmenter, encoder)
+        return await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
 
     async def enrol(self, *, space: str, name: str, clip: Path, text_version: str, channel: str) -> str:
         """Id of the person, with consent to `remember_voice` recorded and the clip's exemplars kept."""
