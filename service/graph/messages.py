@@ -89,8 +89,11 @@ async def list_messages(
     """Messages in spoken order: of one session, of one speaker, or all that the scope holds."""
     if session_id is not None and speaker_id is not None:
         raise InvalidInput(what="the list of messages", given="of a session and of a speaker", needed="one of the two")
-    query = LIST_MESSAGES_OF_SESSION if session_id else LIST_MESSAGES_OF_SPEAKER if speaker_id else LIST_MESSAGES
-    subject = {"session_id": session_id} if session_id else {"speaker_id": speaker_id} if speaker_id else {}
+    query, subject = LIST_MESSAGES, {}
+    if session_id is not None:
+        query, subject = LIST_MESSAGES_OF_SESSION, {"session_id": session_id}
+    elif speaker_id is not None:
+        query, subject = LIST_MESSAGES_OF_SPEAKER, {"speaker_id": speaker_id}
     found = await rows(tx, query, space=scope.space, audiences=scope.audiences, **subject, **parameters(page))
     places = [row["place"] for row in found]
     return paged(page, places, await find_messages(tx, scope, [id for _, id in places]))

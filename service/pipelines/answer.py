@@ -1,4 +1,4 @@
-"""What is the answer? Without a language model: the sentences that fit best, in their speakers' own words, with who and when."""
+"""What is the answer? Without a language model: the sentences that fit best, in their own words, with who and when."""
 
 from __future__ import annotations
 

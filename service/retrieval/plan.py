@@ -42,13 +42,10 @@ def plan(question: str, people: Mapping[str, Sequence[str]], asker: Sequence[str
     A name counts as a whole word or run of words, with or without 's; of two people with one name both are meant."""
     mentioned: list[str] = []
     meaning = question
-    by_length = sorted(((name, id) for id, names in people.items() for name in names), key=lambda pair: (-len(pair[0]), pair))
-    for name, id in by_length:
-        if not _folded(name).strip():
-            continue
+    for name, ids in _by_name(people):
         pattern = _name_pattern(name)
-        if pattern.search(question):
-            mentioned.append(id)
+        if pattern.search(meaning):
+            mentioned.extend(ids)
             meaning = pattern.sub(" ", meaning)
     said = [word.replace("’", "'") for word in _WORD.findall(question.lower())]
     if ASKER_WORDS.intersection(said):
@@ -63,8 +60,21 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
 
 
+def _by_name(people: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]:
+    """Each name with the ids of all who have it; longer names first, so that no part of one is taken for another."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for id, names in people.items():
+        for name in names:
+            if _WORD.search(name):
+                found.setdefault(_folded(name), (name.strip(), []))[1].append(id)
+    return sorted(found.values(), key=lambda entry: (-len(entry[0]), entry[0]))
+
+
 def _name_pattern(name: str) -> re.Pattern[str]:
+    """A name that is an everyday word too (Will, May) counts only as written, and not as the first word."""
     inner = r"\s+".join(re.escape(part) for part in name.split())
+    if _folded(name) in STOP_WORDS:
+        return re.compile(rf"(?<=\S\s){inner}(?:['’]s)?(?!\w)")
     return re.compile(rf"(?<!\w){inner}(?:['’]s)?(?!\w)", re.IGNORECASE)
 
 
