@@ -49,24 +49,22 @@ UNWIND $messages AS row
 MATCH (s:Session {id: row.props.session_id})
 MATCH (a:Audience {id: row.props.audience})
 MATCH (l:LocalSpeaker {id: row.props.session_id + '/voice'})
-MERGE (m:Message {id: row.props.id})
+CREATE (m:Message)
 SET m += row.props, m.created_at = $started
-MERGE (m)-[:IN_SESSION]->(s)
-MERGE (m)-[:FOR]->(a)
-MERGE (l)-[:UTTERED]->(m)
+CREATE (m)-[:IN_SESSION]->(s), (m)-[:FOR]->(a), (l)-[:UTTERED]->(m)
 """
 
 SAVE_SPEAKERS = """
 UNWIND $messages AS row
 MATCH (m:Message {id: row.props.id}), (p:Person {id: row.props.speaker_id})
-MERGE (p)-[:SPEAKS {decision: 'link', cosine: 0.7, margin: 0.3, threshold: 0.5}]->(m)
+CREATE (p)-[:SPEAKS {decision: 'link', cosine: 0.7, margin: 0.3, threshold: 0.5}]->(m)
 """
 
 SAVE_ADDRESSEES = """
 UNWIND $messages AS row
 UNWIND row.to AS to
 MATCH (m:Message {id: row.props.id}), (p:Person {id: to})
-MERGE (m)-[:ADDRESSES {confidence: 1.0, how: 'caller'}]->(p)
+CREATE (m)-[:ADDRESSES {confidence: 1.0, how: 'caller'}]->(p)
 """
 
 SAVE_MERGE = """
@@ -137,7 +135,9 @@ class World:
         await self.graph.write(changes, SAVE_REPLY, message=self.message(index), to=self.message(to))
 
 
-async def seed(graph: Graph, space: str, people: Sequence[str], said: Sequence[Said]) -> World:
+async def seed(
+    graph: Graph, space: str, people: Sequence[str], said: Sequence[Said], views: Sequence[str] = ("turn", "context")
+) -> World:
     """Write the graph as the ingest would: audiences shared by equal reader sets, `readers` as the full text needs it."""
     world = World(graph, space, tuple(said))
     rows = [world.person(name) for name in people]
@@ -158,7 +158,7 @@ async def seed(graph: Graph, space: str, people: Sequence[str], said: Sequence[S
         audiences=[{"id": id, "public": "*" in readers, "readers": [world.person(r) for r in set(readers) if r != "*"]}
                    for id, readers in audiences.items()],
     )  # fmt: skip
-    messages = [_message(world, i, s, names.index(s.session)) for i, s in enumerate(said)]
+    messages = [_message(world, i, s, names.index(s.session), views) for i, s in enumerate(said)]
     for start in range(0, len(messages), 1_000):
         batch = messages[start : start + 1_000]
         await graph.write(changes, SAVE_MESSAGES, messages=batch, started=STARTED)
@@ -167,7 +167,7 @@ async def seed(graph: Graph, space: str, people: Sequence[str], said: Sequence[S
     return world
 
 
-def _message(world: World, index: int, said: Said, day: int) -> dict[str, object]:
+def _message(world: World, index: int, said: Said, day: int, views: Sequence[str]) -> dict[str, object]:
     start = 4.0 * index
     props: dict[str, object] = {
         "id": world.message(index),
@@ -186,7 +186,7 @@ def _message(world: World, index: int, said: Said, day: int) -> dict[str, object
         "readers": " ".join("public" if r == "*" else world.person(r).replace("-", "") for r in said.readers),
     }
     if said.vector is not None:
-        for view in ("turn", "context"):
+        for view in views:
             props[f"embedding__{TEXT_SPACE}__{view}"] = [float(x) for x in said.vector]
     return {"props": props, "to": [world.person(name) for name in said.to]}
 
