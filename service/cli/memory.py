@@ -1,0 +1,245 @@
+"""Commands about what is remembered: recordings go in, people, sessions and answers come out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.cli.running import AsJson, EncoderName, SpaceName, with_services
+from service.cli.shown import Bars, plain, show, table
+from service.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from service.types.memory import Session
+    from service.types.people import Person
+    from service.types.search import Answer
+    from service.wiring import Services
+
+people = typer.Typer(rich_markup_mode=None)
+
+PAGE = 100
+"""Read at once; what lists print is not cut."""
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("ingest")(ingest)
+    app.command("ask")(ask)
+    app.add_typer(people, name="people")
+    app.command("sessions")(sessions)
+
+
+def ingest(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings; whatever FFmpeg decodes.")],
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Your own id for the session (one FILE).")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the session. Default: the file's name.")] = None,
+    started_at: Annotated[str | None, typer.Option(metavar="TIME", help="When it began: ISO 8601 with its zone.")] = None,
+    transcript: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="VTT, SRT, RTTM or JSON (one FILE). Without: speech is recognised.")
+    ] = None,
+    space: SpaceName = None,
+    encoder: EncoderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remember who said what to whom. The same file twice is remembered once.
+
+    Example: voicegraph ingest meeting.m4a --started-at 2026-11-02T18:30+01:00 --transcript meeting.vtt
+    """
+    if len(files) > 1 and (session or transcript):
+        raise typer.BadParameter("--session and --transcript belong to one FILE; give them one at a time.")
+    began = _time(started_at)
+
+    def request(path: Path, space: str) -> Any:
+        from service.pipelines.ingest import IngestRequest
+
+        return IngestRequest(
+            path=path, space=space, session_id=session, title=title or path.stem, started_at=began, transcript=transcript
+        )
+
+    with Bars() as bar:
+
+        async def work(services: Services) -> list[Any]:
+            remember = await services.ingest()
+            return [await remember(request(path, services.settings.space), bar(path.name)) for path in files]
+
+        reports = with_services(work, space=space, encoder=encoder)
+    columns = ("file", "session", "status", "messages", "people met", "people known", "seconds")
+    rows = [
+        (path.name, r.session_id, r.status, r.num_messages, r.people_created, r.people_linked, f"{r.seconds:.1f}")
+        for path, r in zip(files, reports, strict=True)
+    ]
+    show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
+
+
+def _time(text: str | None) -> datetime | None:
+    """Raises InvalidInput for what is no time, or has no zone."""
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise InvalidInput(what="--started-at", given=repr(text), needed="a time with its zone, such as 2026-11-02T18:30+01:00")
+    return time
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="In anybody's words.")],
+    person: Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Ask as this person: a name or an id.")] = None,
+    voice: Annotated[Path | None, typer.Option(metavar="FILE", exists=True, help="Ask as whoever speaks in this clip.")] = None,
+    heard_by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PERSON", help="Somebody else who hears the answer: a name or an id. May be repeated."),
+    ] = None,
+    heard_by_voice: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", exists=True, help="A clip of somebody else who hears the answer. May be repeated."),
+    ] = None,
+    space: SpaceName = None,
+    encoder: EncoderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer from what the asker may know.
+
+    And from what all who listen may know. Without --as and --voice: from everything.
+
+    Example: voicegraph ask "When is Nora's dentist appointment?" --as Ruth --heard-by Ben
+    """
+    if person and voice:
+        raise typer.BadParameter("--as and --voice both say who asks; give one of them.")
+    if not question.strip():
+        raise InvalidInput(what="the question", given="empty", needed="some words")
+
+    async def work(services: Services) -> tuple[Answer, dict[str, str]]:
+        from service.cli.who import scope_of
+        from service.graph.people import find_people
+        from service.types.search import Filters
+
+        scope = await scope_of(
+            services, person=person, voice=voice, heard_by=heard_by or (), heard_by_voices=heard_by_voice or ()
+        )
+        answer = await (await services.answer())(scope, question, Filters())
+        speakers = [h.message.speaker_id for h in answer.citations if h.message.speaker_id]
+        found = await services.graph.read(find_people, scope, speakers)
+        return answer, {id: p.display_name or f"anonymous {id[:8]}" for id, p in found.items()}
+
+    answer, names = with_services(work, space=space, encoder=encoder)
+    rows = [
+        (
+            names.get(h.message.speaker_id or "", "somebody"),
+            f"{h.message.said_at:%Y-%m-%d %H:%M}",
+            h.message.text,
+            f"{h.score:.2f}",
+        )
+        for h in answer.citations
+    ]
+    show(answer, as_json, lambda: _drawn(answer, table(("said by", "at", "words", "score"), rows, empty="")))
+
+
+def _drawn(answer: Answer, citations: Any) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(answer.text or f"{answer.status}: {answer.reason}", style="bold"), citations)
+
+
+@people.callback(invoke_without_command=True)
+def list_people(context: typer.Context, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """List people, name one, make a voice known.
+
+    Example: voicegraph people --space home
+    """
+    if context.invoked_subcommand is not None:
+        return
+
+    async def work(services: Services) -> list[Person]:
+        from service.graph import people as reads
+
+        return await _all(services, reads.list_people)
+
+    found = with_services(work, space=space)
+    columns = ("id", "name", "kind", "turns", "speech", "encoders")
+    rows = [(p.id, p.display_name, p.kind, p.num_turns, f"{p.net_speech:.0f} s", ", ".join(p.encoders)) for p in found]
+    show(found, as_json, lambda: table(columns, rows, empty="Nobody is known yet. `voicegraph ingest FILE` listens."))
+
+
+@people.command("name")
+def name_person(
+    id: Annotated[str, typer.Argument(help="Id of the person, from `voicegraph people`.")],
+    name: Annotated[str, typer.Argument(help="The name to show.")],
+    space: SpaceName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a person a name.
+
+    Example: voicegraph people name 0199-… Dana
+    """
+    if not name.strip():
+        raise InvalidInput(what="the name", given="empty", needed="at least one letter")
+
+    async def work(services: Services) -> None:
+        from service.graph import write_people
+
+        await services.graph.write(write_people.name_person, services.settings.space, id, name.strip())
+
+    with_services(work, space=space)
+    show({"id": id, "name": name.strip()}, as_json, lambda: f"{id} is {name.strip()} now.")
+
+
+@people.command()
+def enrol(
+    file: Annotated[Path, typer.Argument(exists=True, help="Ten seconds of the person's voice, alone.")],
+    name: Annotated[str, typer.Option(help="Their name.")],
+    consent: Annotated[str, typer.Option(metavar="VERSION", help="Version of the text that they agreed to.")],
+    channel: Annotated[str, typer.Option(help="How they agreed: spoken, form, paper, …")] = "spoken",
+    space: SpaceName = None,
+    encoder: EncoderName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a voice known under a name. Only with that person's consent, which is recorded.
+
+    Example: voicegraph people enrol nora.ogg --name Nora --consent 2026-11
+    """
+
+    async def work(services: Services) -> str:
+        return await services.enrol(space=services.settings.space, name=name, clip=file, text_version=consent, channel=channel)
+
+    id = with_services(work, space=space, encoder=encoder)
+    show({"id": id, "name": name}, as_json, lambda: f"{name} is known now: {id}")
+
+
+def sessions(space: SpaceName = None, as_json: AsJson = False) -> None:
+    """List what is remembered, newest first.
+
+    Example: voicegraph sessions --json
+    """
+
+    async def work(services: Services) -> list[Session]:
+        from service.graph import sessions as reads
+
+        return await _all(services, reads.list_sessions)
+
+    found = with_services(work, space=space)
+    columns = ("id", "title", "started", "length", "messages", "status")
+    rows = [
+        (s.id, s.title, f"{s.started_at:%Y-%m-%d %H:%M}", f"{s.duration:.0f} s", s.num_messages, s.status.value) for s in found
+    ]
+    show(found, as_json, lambda: table(columns, rows, empty="Nothing is remembered yet. `voicegraph ingest FILE` listens."))
+
+
+async def _all(services: Services, read: Callable[..., Awaitable[Any]]) -> list[Any]:
+    """Every item of a list that is read by pages."""
+    from service.cli.who import scope_of_all
+    from service.graph.paging import Page
+
+    scope, found, page = await scope_of_all(services), [], Page(first=PAGE)
+    while True:
+        paged = await services.graph.read(read, scope, page=page)
+        found += paged.items
+        if not paged.has_next:
+            return found
+        page = Page(first=PAGE, after=paged.cursors[-1])
