@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from service.types.audio import Samples
+
+Speech = Mapping[str, Sequence[Samples]]
+"""Speaker → recordings, 16 kHz, at least 1 s each."""
 _CHANNELS, _KERNELS, _DILATIONS = [64, 64, 64, 64, 192], [5, 3, 3, 3, 1], [1, 2, 3, 4, 1]
 
 _HYPERPARAMS = f"""\
@@ -46,8 +53,10 @@ pretrainer: !new:speechbrain.utils.parameter_transfer.Pretrainer
 """
 
 
-def make_tiny_ecapa(folder: Path, *, seed: int = 0) -> Path:
-    """A directory as SpeechBrain releases them (192-d), 0.3 M parameters; its `pretrained_path` is another place, as theirs."""
+def make_tiny_ecapa(folder: Path, *, seed: int = 0, speech: Speech | None = None) -> Path:
+    """A directory as SpeechBrain releases them (192-d), 0.3 M parameters; its `pretrained_path` is another place, as theirs.
+
+    With `speech` the last layer is fitted to tell these speakers apart; without, all speech is alike (cosine 0.99)."""
     import torch
     from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN, Classifier
     from speechbrain.processing.features import InputNormalization
@@ -63,11 +72,18 @@ def make_tiny_ecapa(folder: Path, *, seed: int = 0) -> Path:
     torch.save(network.state_dict(), folder / "embedding_model.ckpt")
     torch.save(classifier.state_dict(), folder / "classifier.ckpt")
     InputNormalization(norm_type="global", std_norm=False)._save(folder / "mean_var_norm_emb.ckpt")
+    if speech:
+        from service.audio.encoders.ecapa import EcapaEncoder
+
+        encoder = EcapaEncoder.load(str(folder), cache=folder, device="cpu")
+        network = encoder._classifier.mods.embedding_model
+        _fit(network.fc.conv, speech, encoder._vectors)
+        torch.save(network.state_dict(), folder / "embedding_model.ckpt")
     return folder
 
 
-def make_tiny_titanet(path: Path, *, seed: int = 0) -> Path:
-    """A .nemo file as NeMo releases them (192-d), 0.3 M parameters, 1.4 MB: TitaNet-S with few filters."""
+def make_tiny_titanet(path: Path, *, seed: int = 0, speech: Speech | None = None) -> Path:
+    """A .nemo file as NeMo releases them (192-d), 0.3 M parameters, 1.4 MB: TitaNet-S with few filters. `speech`: as above."""
     import torch
     from nemo.collections.asr.models import EncDecSpeakerLabelModel
     from nemo.utils import logging
@@ -78,9 +94,32 @@ def make_tiny_titanet(path: Path, *, seed: int = 0) -> Path:
         torch.manual_seed(seed)
         model = EncDecSpeakerLabelModel(OmegaConf.create(_titanet(filters=64, width=256)))
     model.eval()
+    if speech:
+        from service.audio.encoders.titanet import TitaNetEncoder
+
+        _fit(model.decoder.emb_layers[0][1], speech, TitaNetEncoder(model, device="cpu")._vectors)
     path.parent.mkdir(parents=True, exist_ok=True)
     model.save_to(str(path))
     return path
+
+
+def _fit(layer: Any, speech: Speech, raw: Callable[[list[Samples]], Samples]) -> None:
+    """Fold linear discriminant analysis of the raw vectors into `layer`, which gives them (a 1-wide convolution)."""
+    import torch
+
+    vectors = {speaker: raw(list(recordings)) for speaker, recordings in speech.items()}
+    means = np.stack([own.mean(axis=0) for own in vectors.values()])
+    within = np.concatenate([own - own.mean(axis=0) for own in vectors.values()])
+    spread, axes = np.linalg.eigh(within.T @ within / len(within))
+    whiten = axes / np.sqrt(spread + 0.02 * spread.max())  # a ridge: there are fewer recordings than dimensions
+    centre = means.mean(axis=0)
+    _, _, directions = np.linalg.svd((means - centre) @ whiten, full_matrices=False)
+    projection = np.zeros((means.shape[1], means.shape[1]))
+    projection[: len(means) - 1] = directions[: len(means) - 1] @ whiten.T
+    with torch.no_grad():
+        turn = torch.tensor(projection, dtype=torch.float32)
+        layer.bias.copy_(turn @ (layer.bias - torch.tensor(centre, dtype=torch.float32)))
+        layer.weight.copy_(torch.einsum("ij,jkl->ikl", turn, layer.weight))
 
 
 def _titanet(*, filters: int, width: int) -> dict[str, Any]:
