@@ -54,6 +54,12 @@ async def space(graph: Graph) -> str:
     return space
 
 
+@pytest.fixture(scope="session")
+def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where this run exports and unpacks models, each once; empty at first, as a newcomer's cache is."""
+    return tmp_path_factory.mktemp("models")
+
+
 @pytest.fixture
 def shared() -> Path:
     """The workplace's folder of recordings and cases; only for tests marked `needs_shared`."""
