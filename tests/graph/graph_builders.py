@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from zlib import crc32
 
 import numpy as np
 
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, changes
-from service.types.audio import Samples
+from service.types.audio import EmbeddingSpace, Samples
 from service.types.ids import derived
 from service.types.people import Assurance, Viewer
 
@@ -195,3 +197,19 @@ def unit_vectors(n: int, seed: int = 0) -> Samples:
     """Random directions, shape (n, DIMENSION), L2-normalised."""
     drawn = np.random.default_rng(seed).standard_normal((n, DIMENSION)).astype(np.float32)
     return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)
+
+
+class HashedWords:
+    """A TextEmbedder for tests that needs no model: words in common are nearness. Its space is the declared one."""
+
+    embedding_space = EmbeddingSpace(TEXT_SPACE, "hashed-words", DIMENSION)
+
+    def queries(self, texts: Sequence[str]) -> Samples:
+        return self.passages(texts)
+
+    def passages(self, texts: Sequence[str]) -> Samples:
+        vectors = np.full((len(texts), DIMENSION), 1e-3, dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for word in re.findall(r"\w+", text.lower()):
+                row[crc32(word.encode()) % DIMENSION] += 1.0
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

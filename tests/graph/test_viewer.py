@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from service.errors import InvalidInput, NotFound
+from service.graph.driver import Graph, changes
+from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
+from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
+from service.types.people import Assurance, Consent, PersonVoice, Principal, Viewer, VoiceAccess
+from tests.graph.graph_builders import World, seed
+
+CAMPPLUS = EmbeddingSpace("campplus", "test", 192)
+PEOPLE = ("ana", "ben", "cleo", "opted_out")
+SET_VOICE_ACCESS = "MATCH (s:Space {id: $space}) SET s.voice_access = $access"
+
+
+def a_voice(of: str, seconds: float = 5.0) -> HeardVoice:
+    return HeardVoice(SpeakerEmbedding(_direction(of), CAMPPLUS), seconds)
+
+
+def between(a: str, b: str) -> HeardVoice:
+    mixed = _direction(a) + _direction(b)
+    return HeardVoice(SpeakerEmbedding(mixed / np.linalg.norm(mixed), CAMPPLUS), 5.0)
+
+
+def _direction(of: str) -> Samples:
+    drawn = np.random.default_rng(list(of.encode())).standard_normal(192).astype(np.float32)
+    return np.asarray(drawn / np.linalg.norm(drawn), dtype=np.float32)
+
+
+@pytest.fixture
+async def home(graph: Graph, space: str) -> World:
+    return await seed(graph, space, PEOPLE, [])
+
+
+class Door:
+    """Asks at a space with all four people enrolled, one of whom opted out."""
+
+    def __init__(self, world: World, empty: bool = False) -> None:
+        self.world = world
+        self.looked = 0
+        self._empty = empty
+
+    async def gallery(self, space: str) -> Mapping[str, PersonVoice]:
+        self.looked += 1
+        voices = {} if self._empty else {self.world.person(name): self._voice(name) for name in PEOPLE}
+        return voices if space == self.world.space else {}
+
+    async def __call__(self, access: VoiceAccess = VoiceAccess.NARROW, **asked: Any) -> Viewer | ViewerRefused:
+        await self.world.graph.write(changes, SET_VOICE_ACCESS, space=self.world.space, access=access.value)
+        return await resolve_viewer(self.world.graph, self.gallery, space=self.world.space, **asked)
+
+    def _voice(self, name: str) -> PersonVoice:
+        consent = Consent.OPTED_OUT if name == "opted_out" else Consent.GRANTED
+        return PersonVoice(self.world.person(name), CAMPPLUS, _direction(name), num_turns=5, net_speech=30.0, consent=consent)
+
+
+@pytest.fixture
+def door(home: World) -> Door:
+    return Door(home)
+
+
+def a_token(world: World, person: str | None = None, may_act_for: tuple[str, ...] = (), *scopes: str) -> Principal:
+    others = frozenset(map(world.person, may_act_for))
+    return Principal("account", world.person(person) if person else None, others, frozenset(scopes or ("ask",)))
+        "account",
+        world.person(person) if person else None,
+        frozenset(map(world.person, may_act_for)),
+        frozenset(scopes or ("ask",)),
+    )
+
+
+async def test_a_token_asks_as_its_person(home: World, door: Door) -> None:
+    viewer = await door(principal=a_token(home, "ana"))
+    assert isinstance(viewer, Viewer)
+    assert (viewer.asker, viewer.hearers, viewer.unknown_hearer, viewer.assurance) == (
+        home.person("ana"), (home.person("ana"),), False, Assurance.TOKEN)  # fmt: skip
+
+
+async def test_a_token_acts_for_those_it_may_act_for_and_nobody_else(home: World, door: Door) -> None:
+    token = a_token(home, None, ("ana",))
+    assert _asker(await door(principal=token, as_person=home.person("ana"))) == home.person("ana")
+    refusals = [await door(principal=token, as_person=id) for id in (home.person("ben"), "no such person")]
+    assert refusals[0] == refusals[1], "whether a person exists is not told"
+    assert _code(refusals[0]) is Refusal.MAY_NOT_ACT_FOR
+    assert _code(await door(as_person=home.person("ana"))) is Refusal.MAY_NOT_ACT_FOR
+
+
+async def test_a_bot_without_a_person_sees_what_is_public(home: World, door: Door) -> None:
+    viewer = await door(principal=a_token(home))
+    assert isinstance(viewer, Viewer)
+    assert viewer.unknown_hearer and not viewer.hearers and not viewer.reads_all
+
+
+async def test_reading_all_needs_its_scope_and_nobody_listening(home: World, door: Door) -> None:
+    token = a_token(home, None, (), "read_all")
+    alone = await door(principal=token)
+    heard = await door(principal=token, heard_by=(home.person("ana"),))
+    assert isinstance(alone, Viewer) and isinstance(heard, Viewer)
+    assert (alone.reads_all, alone.unknown_hearer) == (True, False)
+    assert (heard.reads_all, heard.hearers, heard.unknown_hearer) == (False, (home.person("ana"),), False)
+    assert _asker(await door(principal=token, as_person=home.person("ben"))) == home.person("ben")
+
+
+async def test_nobody_in_particular_is_a_stranger(door: Door) -> None:
+    viewer = await door()
+    assert isinstance(viewer, Viewer)
+    assert (viewer.asker, viewer.unknown_hearer, viewer.assurance) == (None, True, Assurance.NONE)
+
+
+async def test_a_voice_alone_opens_only_where_the_space_is_open(home: World, door: Door) -> None:
+    assert _code(await door(VoiceAccess.NEVER, voice=a_voice("ana"))) is Refusal.VOICE_NOT_USED_HERE
+    assert _code(await door(VoiceAccess.NARROW, voice=a_voice("ana"))) is Refusal.VOICE_ALONE_NOT_ALLOWED
+    assert door.looked == 0, "refused before it is compared with anybody"
+    viewer = await door(VoiceAccess.OPEN, voice=a_voice("ana"))
+    assert isinstance(viewer, Viewer)
+    assert (viewer.asker, viewer.assurance) == (home.person("ana"), Assurance.VOICE)
+
+
+async def test_a_voice_narrows_what_a_token_may_see(home: World, door: Door) -> None:
+    own, other = a_token(home, "ana"), a_token(home, None, ("ana", "ben"))
+    same = await door(principal=own, voice=a_voice("ana"))
+    guest = await door(principal=own, voice=a_voice("ben"))
+    household = await door(principal=other, voice=a_voice("ben"))
+    assert isinstance(same, Viewer) and isinstance(guest, Viewer) and isinstance(household, Viewer)
+    assert (same.hearers, same.assurance) == ((home.person("ana"),), Assurance.TOKEN_AND_VOICE)
+    assert guest.hearers == (home.person("ben"), home.person("ana"))
+    assert household.hearers == (home.person("ben"),)
+    assert _code(await door(principal=other, voice=a_voice("cleo"))) is Refusal.MAY_NOT_ACT_FOR
+    assert _code(await door(principal=other, as_person=home.person("ana"), voice=a_voice("ben"))) is Refusal.VOICE_CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    ("voice", "code"),
+    [
+        (a_voice("a stranger"), Refusal.VOICE_NOT_RECOGNISED),
+        (a_voice("ana", seconds=0.4), Refusal.VOICE_INCONCLUSIVE),
+        (between("ana", "ben"), Refusal.VOICE_INCONCLUSIVE),
+        (a_voice("opted_out"), Refusal.VOICE_OPTED_OUT),
+    ],
+)
+@pytest.mark.parametrize("with_token", [False, True])
+async def test_a_voice_that_is_not_accepted_is_refused_with_its_reason(
+    home: World, door: Door, voice: HeardVoice, code: Refusal, with_token: bool
+) -> None:
+    refused = await door(VoiceAccess.OPEN, principal=a_token(home, "ana") if with_token else None, voice=voice)
+    assert isinstance(refused, ViewerRefused)
+    assert refused.code is code and refused.reason
+    assert refused.verdict is not None and refused.verdict.person_id is None
+
+
+async def test_where_nobody_is_enrolled_a_voice_is_not_known(home: World) -> None:
+    assert _code(await Door(home, empty=True)(VoiceAccess.OPEN, voice=a_voice("ana"))) is Refusal.VOICE_NOT_ENROLLED
+
+
+async def test_everybody_who_hears_it_is_in_the_viewer(home: World, door: Door) -> None:
+    viewer = await door(
+        principal=a_token(home, "ana"), heard_by=(home.person("ben"), home.person("ana")), heard_by_voices=(a_voice("cleo"),)
+    )
+    assert isinstance(viewer, Viewer)
+    assert viewer.hearers == tuple(home.person(n) for n in ("ana", "ben", "cleo")) and not viewer.unknown_hearer
+
+
+@pytest.mark.parametrize(
+    ("access", "heard"),
+    [
+        (VoiceAccess.NARROW, {"heard_by": ("nobody such",)}),
+        (VoiceAccess.NARROW, {"heard_by_voices": (a_voice("a stranger"),)}),
+        (VoiceAccess.NARROW, {"heard_by_voices": (a_voice("ben", seconds=0.4),)}),
+        (VoiceAccess.NEVER, {"heard_by_voices": (a_voice("ben"),)}),
+    ],
+)
+async def test_somebody_unknown_in_the_room_leaves_what_is_public(
+    home: World, door: Door, access: VoiceAccess, heard: Any
+) -> None:
+    for token in (a_token(home, "ana"), a_token(home, None, (), "read_all")):
+        viewer = await door(access, principal=token, **heard)
+        assert isinstance(viewer, Viewer)
+        assert viewer.unknown_hearer and not viewer.reads_all
+
+
+async def test_a_space_that_is_not_there_and_a_crowd_of_hearers(graph: Graph, door: Door) -> None:
+    with pytest.raises(NotFound):
+        await resolve_viewer(graph, door.gallery, space="no such space")
+    with pytest.raises(InvalidInput):
+        await door(heard_by=tuple(map(str, range(33))))
+
+
+def _asker(viewer: Viewer | ViewerRefused) -> str | None:
+    assert isinstance(viewer, Viewer)
+    return viewer.asker
+
+
+def _code(refused: Viewer | ViewerRefused) -> Refusal:
+    assert isinstance(refused, ViewerRefused)
+    return refused.code
