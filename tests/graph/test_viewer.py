@@ -67,11 +67,6 @@ def door(home: World) -> Door:
 def a_token(world: World, person: str | None = None, may_act_for: tuple[str, ...] = (), *scopes: str) -> Principal:
     others = frozenset(map(world.person, may_act_for))
     return Principal("account", world.person(person) if person else None, others, frozenset(scopes or ("ask",)))
-        "account",
-        world.person(person) if person else None,
-        frozenset(map(world.person, may_act_for)),
-        frozenset(scopes or ("ask",)),
-    )
 
 
 async def test_a_token_asks_as_its_person(home: World, door: Door) -> None:
