@@ -72,7 +72,7 @@ class GraphConfig:
     connection_timeout: float = 10.0  # seconds to connect; a host that drops packets must not hang a start
     acquisition_timeout: float = 30.0  # seconds to wait for a free connection, before the caller gives up anyway
     retry_time: float = 20.0  # seconds in all that a managed transaction is tried again
-    query_timeout: float = 60.0  # seconds; the slowest query measured (exact scan of 100,000) takes 2
+    query_timeout: float = 60.0  # seconds; an exact scan over a viewer's 2,500 messages takes 0.25
     notifications: Literal["OFF", "WARNING"] = "OFF"  # WARNING: the server's remarks become Python warnings (tests)
 
 

@@ -53,6 +53,8 @@ class DiskFull(VoicegraphError):
 class MavenConfig:
     timeout: int = 60  # seconds without a byte; Maven Central answers within one
     threads: int = 8  # jars at a time; most are small, so the round trips count
+    repository: str | None = None
+    """URL of a mirror; none: Maven Central."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ def _download(coordinates: str, cache: Path, locked: Locked | None, config: Mave
 def _context(cache: Path, config: MavenConfig) -> Any:
     from jgo.maven import MavenContext
 
-    return MavenContext(repo_cache=cache, timeout=config.timeout)
+    remote = {"mirror": config.repository} if config.repository else None
+    return MavenContext(repo_cache=cache, timeout=config.timeout, remote_repos=remote)
 
 
 def _there(coordinates: str, cache: Path, size: int | None = None) -> Path | None:

@@ -33,6 +33,9 @@ MAIN = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 USER = "neo4j"
 
+_LEASES: dict[Path, int] = {}
+"""Directories whose server this process uses → file descriptor of the shared lock that says so to the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
@@ -97,13 +100,12 @@ class EmbeddedServer:
     """The Neo4j of a directory. Every process makes its own EmbeddedServer for it and they share the one server."""
 
     def __init__(self, directory: Path, config: ServerConfig = ServerConfig()) -> None:
-        self.directory = directory
+        self.directory = directory.absolute()
         self.config = config
-        self.home = directory / "home"
-        self.log = directory / "server.log"
-        self.password_file = directory / "password"
+        self.home = self.directory / "home"
+        self.log = self.directory / "server.log"
+        self.password_file = self.directory / "password"
         self.version = embedded_version()
-        self._using: int | None = None
 
     def start(self, progress: Progress | None = None) -> ServerAddress:
         """The running server's address, after starting it when there is none; the process counts as a user from now on.
@@ -332,14 +334,14 @@ class EmbeddedServer:
             yield
 
     def _use(self) -> None:
-        if self._using is None:
-            self._using = os.open(self.directory / "users.lock", os.O_CREAT | os.O_RDWR, 0o600)
-            fcntl.flock(self._using, fcntl.LOCK_SH)
+        """A shared lock that lasts as long as the process, however that ends, and whichever object started the server."""
+        if self.directory not in _LEASES:
+            _LEASES[self.directory] = os.open(self.directory / "users.lock", os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(_LEASES[self.directory], fcntl.LOCK_SH)
 
     def _unuse(self) -> None:
-        if self._using is not None:
-            os.close(self._using)
-            self._using = None
+        if self.directory in _LEASES:
+            os.close(_LEASES.pop(self.directory))
 
     def _used(self) -> bool:
         with (self.directory / "users.lock").open("w") as file:

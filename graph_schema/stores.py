@@ -1,0 +1,142 @@
+"""Where does personal data live? Every place, what it holds and how it is erased; erasure and audit walk this list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    name: str
+    where: str
+    holds: str
+    erased_by: str
+    labels: tuple[str, ...] = ()
+    """Labels of the schema it covers; none outside the graph."""
+    built: bool = True
+    """False: a later step makes the store; it stands here so that erasure is thought of first."""
+
+
+_SUBJECT = "the subject's nodes and edges deleted; shared ones recomputed without them"
+_WITH_SPACE = "with its space (`service/graph/forget_space.py`); for one person by the erase pipeline, not built yet"
+
+STORES: tuple[Store, ...] = (
+    Store(
+        "people",
+        "graph",
+        "names, aliases, centroids of voices, links between identities",
+        _WITH_SPACE,
+        ("Person", "LocalSpeaker"),
+    ),
+    Store(
+        "voices",
+        "graph",
+        "embeddings of single utterances: biometric data",
+        "when `expires_at` has passed (`forget_expired_exemplars`), when consent is withdrawn, " + _WITH_SPACE,
+        ("Exemplar",),
+    ),
+    Store(
+        "channel means",
+        "graph",
+        "mean embeddings of a device or line, with the ids of the people in them",
+        "a person's share cannot be taken out: the mean is made again from the others; " + _WITH_SPACE,
+        ("Channel",),
+    ),
+    Store("sessions", "graph", "titles, rosters, times; who attended when", _WITH_SPACE, ("Session",)),
+    Store(
+        "fold checkpoints",
+        "graph: Session.checkpoint",
+        "embeddings of turns not decided yet",
+        "emptied when the session is complete; with the session",
+        ("Session",),
+    ),
+    Store("messages", "graph", "what was said, its embeddings, who said it to whom", _WITH_SPACE, ("Message",)),
+    Store(
+        "derived statements",
+        "graph",
+        "facts with their sources, and their embeddings",
+        _SUBJECT,
+        ("Fact",),
+        built=False,
+    ),
+    Store("left brain", "graph", "entities and themes spoken of", _SUBJECT, ("Entity", "Schema"), built=False),
+    Store("right brain", "graph", "attitudes and traits of a person", _SUBJECT, ("PersonaNode",), built=False),
+    Store(
+        "audiences",
+        "graph",
+        "who may read what",
+        "an audience goes when nothing is for it any more; " + _WITH_SPACE,
+        ("Audience",),
+    ),
+    Store(
+        "kept sound",
+        "graph and audio files",
+        "pieces of sound with label",
+        "with its file, at expiry",
+        ("AudioMemory",),
+        built=False,
+    ),
+    Store("questions", "graph", "what somebody asked and what it touched", "at expiry", ("Query",), built=False),
+    Store("accounts", "graph", "logins and whom they are", _WITH_SPACE, ("Account",)),
+    Store("consents", "graph", "who agreed to what", "kept as proof until the space goes", ("Consent",)),
+    Store("receipts", "graph", "what was erased, counts only", "kept as proof until the space goes", ("Receipt",), built=False),
+    Store(
+        "audit", "graph", "who read or changed what, ids only", "after the retention of the space", ("AuditEvent",), built=False
+    ),
+    Store("jobs", "graph", "requests of ingest: file names, errors", _WITH_SPACE, ("Job",)),
+    Store(
+        "indexes",
+        "Neo4j's index files",
+        "words, readers and vectors of messages, facts, people and exemplars",
+        "by Neo4j with the node; Lucene frees the bytes when it merges segments",
+    ),
+    Store(
+        "transaction logs",
+        "Neo4j's data/transactions",
+        "everything written since the last checkpoint",
+        "by Neo4j at each checkpoint: the embedded server keeps no older log (`keep_none`); set it on a server of your own",
+    ),
+    Store(
+        "server logs",
+        "Neo4j's logs and server.log",
+        "no query texts or parameters unless query logging is turned on",
+        "by rotation",
+    ),
+    Store(
+        "uploads",
+        "data directory: uploads/",
+        "recordings and voice clips sent over HTTP",
+        "24 h after the last use, clips after 1 h",
+    ),
+    Store(
+        "tokens",
+        "data directory: tokens.json",
+        "hashes of tokens, names of accounts",
+        "`voicegraph token` commands, or by hand",
+    ),
+    Store(
+        "Neo4j Browser",
+        "the user's web browser",
+        "queries typed and the password, if remembered",
+        "`:clear` and `:server disconnect`",
+    ),
+    Store("audio files", "where the user keeps them", "recordings given to `ingest`, which stay where they are", "by the user"),
+    Store("inbox", "data directory", "deliveries of connectors not taken in yet", "when taken in", built=False),
+    Store("dead letters", "data directory", "deliveries that failed", "by hand, or after 30 days", built=False),
+    Store("undo records", "graph", "what a merge or split changed", "with its people", built=False),
+    Store("engine mirrors", "Graphiti, Mem0", "messages and facts once more", "`forget` of the engine", built=False),
+    Store("training logs", "data directory", "questions and what was found", "at expiry", built=False),
+    Store(
+        "exports",
+        "where the user writes them",
+        "a space or a person as a file",
+        "by the user; listed in the audit",
+        built=False,
+    ),
+    Store(
+        "backups", "where the user writes them", "the whole database", "by age; an erasure is repeated on restore", built=False
+    ),
+)
+
+NOT_PERSONAL = {"Space": "policies and counters of a tenant; its id is a name that an administrator chose"}
+"""Labels that hold nothing about a person, and why."""
