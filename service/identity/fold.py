@@ -180,8 +180,9 @@ class Fold:
         create = likeness.thresholds(lambda pair: thresholds.create(size, pair))
         if self.config.session_prior:
             here = [self.gallery.index(p) for p in self.heard if p in self.gallery and p not in taken]
-            link[here] = likeness.thresholds(lambda pair: thresholds.session_link(len(self.heard), pair))[here]
-            create[here] = likeness.thresholds(lambda pair: thresholds.create(len(self.heard), pair))[here]
+            people = len(self.heard)
+            link[here] = likeness.thresholds(lambda pair: thresholds.session_link(people, pair))[here]
+            create[here] = likeness.thresholds(lambda pair: thresholds.create(people, pair))[here]
         there = [self.gallery.index(p) for p in taken if p in self.gallery]
         create[there] = link[there]        # the tracks say they differ: only a voice that would link speaks against it
         return link, create

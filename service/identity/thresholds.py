@@ -86,6 +86,9 @@ class Thresholds:
     origin: str
     """date, data, and whether measured"""
     budgets: Budgets = Budgets()
+    least_size: int = 5
+    """Smaller galleries count as this large: a space or session that has only begun will have more people soon. At 5,
+    CAM++ links from 0.507 and creates below 0.378."""
     create_gap: float | None = None
     """τ_link - τ_create where it is given rather than following from the budgets (0: two outcomes, as in the paper)"""
     create_cap: Mapping[ChannelPair, float] | None = None
@@ -111,7 +114,7 @@ class Thresholds:
         return self._at(self.budgets.access, gallery_size, pair)
 
     def _at(self, budget: float, gallery_size: int, pair: ChannelPair) -> float:
-        return self.pairs[pair].threshold(budget / max(1, gallery_size))
+        return self.pairs[pair].threshold(budget / max(self.least_size, gallery_size))
 
 
 def channel_pair(one: str, other: str) -> ChannelPair:

@@ -1,0 +1,301 @@
+"""What the fold decides, and what must hold whatever it is fed."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
+from service.identity.router import FoldState, RouterConfig, settle, step
+from service.types.audio import EmbeddingSpace
+from service.types.people import Assigned, Consent, Create, Decision, Link, PersonVoice, TurnEvidence, Unresolved
+from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, gallery, one_after_another
+
+CONFIG = RouterConfig()
+
+
+def decide(*turns: TurnEvidence, known: dict[str, PersonVoice] | None = None, config: RouterConfig = CONFIG
+           ) -> tuple[FoldState, tuple[Decision, ...]]:
+    return step(FoldState(gallery=known or {}), turns, config)
+
+
+def only(decisions: tuple[Decision, ...]) -> Decision:
+    (decision,) = decisions
+    return decision
+
+
+def test_a_known_voice_is_linked_with_its_scores() -> None:
+    known = gallery(a_person("ana", axis(0)), a_person("ben", axis(2)))
+    decision = only(decide(a_turn("m", between(0.9)), known=known)[1])
+    assert isinstance(decision, Link)
+    assert decision.person_id == "ana" and decision.learned
+    assert decision.scores.cosine == pytest.approx(0.9, abs=1e-6)
+    assert decision.scores.margin == pytest.approx(0.9, abs=1e-6)
+
+
+def test_a_new_voice_makes_a_person_named_by_its_message_alone() -> None:
+    one = only(decide(a_turn("m", axis(1)))[1])
+    other = only(decide(a_turn("m", axis(1)), known=gallery(a_person("ana", axis(0))))[1])
+    assert isinstance(one, Create) and isinstance(other, Create)
+    assert one.person_id == other.person_id
+
+
+@pytest.mark.parametrize(("turn", "reason"), [
+    (a_turn("m", None, net_speech=0.0), "no_speech"),
+    (a_turn("m", None, net_speech=0.4), "too_short"),
+    (a_turn("m", axis(1), net_speech=0.5), "too_short"),
+    (a_turn("m", axis(1), net_speech=1.5), "too_short"),
+    (a_turn("m", axis(1), snr_db=0.0), "noisy"),
+    (a_turn("m", axis(1), seconds=6.0, overlapped=3.5), "overlapped"),
+    (a_turn("m", between(0.45)), "between_thresholds"),
+])
+def test_a_weak_turn_is_left_unresolved_and_makes_nobody(turn: TurnEvidence, reason: str) -> None:
+    known = gallery(a_person("ana", axis(0)))
+    state, decisions = decide(turn, known=known)
+    decision = only(decisions)
+    assert isinstance(decision, Unresolved) and decision.reason == reason
+    assert set(state.gallery) == {"ana"}
+    assert [p.evidence.message_id for p in state.pending] == ["m"]
+
+
+def test_a_thousand_clicks_make_nobody() -> None:
+    turns = [a_turn(f"m{i}", axis(i % 8), at=i, seconds=0.1) for i in range(1000)]
+    state, _ = decide(*turns)
+    assert not state.gallery
+
+
+def test_two_sisters_too_alike_are_ambiguous() -> None:
+    known = gallery(a_person("ana", between(0.99, 0, 1)), a_person("bea", between(0.99, 0, 2)))
+    decision = only(decide(a_turn("m", axis(0)), known=known)[1])
+    assert isinstance(decision, Unresolved) and decision.reason == "ambiguous"
+
+
+def test_a_bound_track_keeps_what_is_too_short_to_tell() -> None:
+    _, decisions = decide(a_turn("m0", axis(0), track="t"), a_turn("m1", None, at=5, seconds=0.3, track="t"))
+    first, second = decisions
+    assert isinstance(first, Create) and isinstance(second, Assigned)
+    assert second.person_id == first.person_id
+
+
+def test_a_bound_track_with_another_voice_is_not_believed() -> None:
+    known = gallery(a_person("ana", axis(0)), a_person("ben", axis(1)))
+    turns = (a_turn("m0", axis(0), track="t"), a_turn("m1", axis(1), at=5, track="t"), a_turn("m2", axis(2), at=10, track="t"))
+    _, decisions = decide(*turns, known=known)
+    assert [getattr(d, "reason", None) for d in decisions] == [None, "contradicting", "contradicting"]
+
+
+def test_a_second_track_never_binds_the_same_person_and_makes_nobody_new() -> None:
+    turns = (a_turn("m0", axis(0), track="t1"), a_turn("m1", axis(0), at=5, track="t2"), a_turn("m2", between(0.2), at=10, track="t2"))
+    state, decisions = decide(*turns)
+    assert [getattr(d, "reason", None) for d in decisions] == [None, "exclusive", "exclusive"]
+    assert len(state.gallery) == 1
+    settled, more = settle(state, CONFIG)
+    assert more == () and len(settled.gallery) == 1
+    (proposal,) = settled.proposals.values()
+    assert (proposal.track, proposal.person_id) == ("t2", next(iter(state.gallery)))
+
+
+def test_turns_without_a_track_may_share_a_person() -> None:
+    state, decisions = decide(*one_after_another([axis(0), axis(1), axis(0)]))
+    assert [type(d).__name__ for d in decisions] == ["Create", "Create", "Link"]
+    assert not state.bound
+
+
+def test_nobody_speaks_over_themselves() -> None:
+    turns = (a_turn("m0", axis(0), seconds=6), a_turn("m1", axis(0), at=2, seconds=3, overlapped=1.0))
+    _, decisions = decide(*turns)
+    assert isinstance(decisions[0], Create)
+    assert isinstance(decisions[1], Unresolved)
+
+
+def test_people_heard_in_the_session_need_less_than_the_whole_gallery() -> None:
+    crowd = gallery(*(a_person(f"p{i}", axis(2)) for i in range(200)), a_person("ana", axis(0)))
+    alone = only(decide(a_turn("m", between(0.5)), known=crowd)[1])
+    after = decide(*one_after_another([axis(0), between(0.5)]), known=crowd)[1][1]
+    assert isinstance(alone, Unresolved) and isinstance(after, Link)
+    assert not after.learned
+
+
+def test_on_the_telephone_the_same_cosine_means_less() -> None:
+    known = gallery(a_person("ana", axis(0), channel="telephone"))
+    decision = only(decide(a_turn("m", between(0.6), channel="telephone"), known=known)[1])
+    assert isinstance(decision, Create)
+
+
+def test_a_shortlist_is_judged_as_the_whole_space() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    state = FoldState().with_gallery(known, population=10_000)
+    assert isinstance(step(FoldState(gallery=known), [a_turn("m", between(0.6))], CONFIG)[1][0], Link)
+    assert isinstance(step(state, [a_turn("m", between(0.6))], CONFIG)[1][0], Unresolved)
+
+
+@pytest.mark.parametrize("consent", [Consent.WITHDRAWN, Consent.OPTED_OUT])
+def test_who_opted_out_is_neither_linked_nor_made_anew_nor_learnt(consent: Consent) -> None:
+    known = gallery(a_person("ana", axis(0), consent=consent))
+    state, decisions = decide(a_turn("m", axis(0)), known=known)
+    decision = only(decisions)
+    assert isinstance(decision, Unresolved) and decision.reason == "opted_out"
+    settled, more = settle(state, CONFIG)
+    assert more == () and settled.gallery == known
+
+
+def test_a_voice_that_may_not_be_kept_is_known_for_its_session_only() -> None:
+    config = RouterConfig(keep_voices=False)
+    state, decisions = decide(*one_after_another([axis(0)]), config=config)
+    created = only(decisions)
+    assert isinstance(created, Create) and not state.gallery and set(state.passing) == {created.person_id}
+    resumed = FoldState.from_checkpoint(json.loads(json.dumps(state.to_checkpoint()))).with_gallery({})
+    _, again = step(resumed, [a_turn("m1", axis(0), at=9)], config)
+    link = only(again)
+    assert isinstance(link, Link) and link.person_id == created.person_id and not link.learned
+    assert isinstance(only(decide(a_turn("m2", axis(0)), config=config)[1]), Create)
+
+
+def test_whoever_consented_is_learnt_in_an_ephemeral_space_and_others_are_not() -> None:
+    known = gallery(a_person("ana", axis(0), consent=Consent.GRANTED), a_person("ben", axis(1)))
+    turns = one_after_another([axis(0), axis(1)])
+    _, decisions = decide(*turns, known=known, config=RouterConfig(keep_voices=False))
+    assert [d.learned for d in decisions if isinstance(d, Link)] == [True, False]
+
+
+def test_another_encoder_is_refused_even_of_equal_size() -> None:
+    turn = a_turn("m", axis(0), space=EmbeddingSpace("ecapa", "test", SPACE.dimension))
+    with pytest.raises(VoiceSpacesDiffer):
+        decide(turn, known=gallery(a_person("ana", axis(0))))
+
+
+@pytest.mark.parametrize("bad", [np.zeros(8, dtype=np.float32), np.full(8, np.nan, dtype=np.float32)])
+def test_no_nan_or_zero_vector_enters(bad: np.ndarray) -> None:
+    with pytest.raises(BadVoiceVector):
+        decide(a_turn("m", bad))
+    with pytest.raises(BadVoiceVector):
+        decide(a_turn("m", axis(0)), known=gallery(a_person("ana", bad)))
+
+
+def test_settling_assigns_the_turns_before_their_track_was_known() -> None:
+    state, _ = decide(a_turn("m0", axis(0), seconds=1.0, track="t"), a_turn("m1", axis(0), at=5, track="t"))
+    settled, decisions = settle(state, CONFIG)
+    decision = only(decisions)
+    assert isinstance(decision, Assigned) and decision.message_id == "m0"
+    assert not settled.pending
+
+
+def test_settling_pools_the_short_turns_of_a_track() -> None:
+    turns = [a_turn(f"m{i}", axis(0), at=5 * i, seconds=1.0 + 0.1 * i, track="t") for i in range(3)]
+    state, decisions = decide(*turns)
+    assert all(isinstance(d, Unresolved) for d in decisions)
+    settled, more = settle(state, CONFIG)
+    assert [type(d).__name__ for d in more] == ["Assigned", "Assigned", "Create"]
+    assert len({d.person_id for d in more if not isinstance(d, Unresolved)}) == 1
+    assert settled.bound == {"t": more[0].person_id} if isinstance(more[0], Assigned) else False
+
+
+# What must hold whatever comes
+
+_VECTORS = [axis(0), axis(1), axis(2), between(0.95, 0, 3), between(0.6, 0, 1), between(0.45, 1, 2), between(0.9, 2, 4), None]
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[TurnEvidence]:
+    turns = []
+    at = 0.0
+    for i in range(draw(st.integers(1, 14))):
+        at += draw(st.sampled_from([0.0, 1.0, 4.0]))
+        seconds = draw(st.sampled_from([0.3, 1.2, 3.0, 6.0]))
+        turns.append(a_turn(f"m{i:02d}", _VECTORS[draw(st.integers(0, len(_VECTORS) - 1))], at=at, seconds=seconds,
+                            track=draw(st.sampled_from(["", "t1", "t2", "t3"])), snr_db=draw(st.sampled_from([0.0, 25.0])),
+                            channel=draw(st.sampled_from(["wideband", "telephone"]))))
+    return turns
+
+
+KNOWN = gallery(a_person("ana", axis(0)), a_person("ben", between(0.97, 2, 5)))
+STATES = st.sampled_from([FoldState(), FoldState(gallery=KNOWN)])
+CONFIGS = st.sampled_from([RouterConfig(p) for p in ("bounded", "gated", "update", "knn", "fixed")])
+
+
+@settings(max_examples=80, deadline=None)
+@given(turns=sessions(), start=STATES, config=CONFIGS, data=st.data())
+def test_a_decision_never_depends_on_later_turns(
+    turns: list[TurnEvidence], start: FoldState, config: RouterConfig, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(turns)))
+    while 0 < cut < len(turns) and turns[cut].start == turns[cut - 1].start:
+        cut += 1
+    whole_state, whole = step(start, turns, config)
+    state, early = step(start, turns[:cut], config)
+    state = FoldState.from_checkpoint(json.loads(json.dumps(state.to_checkpoint()))).with_gallery(state.gallery)
+    state, late = step(state, turns[cut:], config)
+    assert early + late == whole
+    assert state.to_checkpoint() == whole_state.to_checkpoint()
+
+
+@settings(max_examples=80, deadline=None)
+@given(turns=sessions(), start=STATES, config=CONFIGS, data=st.data())
+def test_equal_timestamps_in_any_order_give_the_same_people(
+    turns: list[TurnEvidence], start: FoldState, config: RouterConfig, data: st.DataObject
+) -> None:
+    assert step(start, data.draw(st.permutations(turns)), config)[1] == step(start, turns, config)[1]
+
+
+@settings(max_examples=80, deadline=None)
+@given(turns=sessions(), start=STATES, config=CONFIGS)
+def test_no_two_tracks_of_a_session_are_ever_one_person(
+    turns: list[TurnEvidence], start: FoldState, config: RouterConfig
+) -> None:
+    state, decisions = step(start, turns, config)
+    settled, more = settle(state, config)
+    assert len(set(settled.bound.values())) == len(settled.bound)
+    by_track: dict[str, set[str]] = {}
+    for decision in (*decisions, *more):
+        if decision.track and not isinstance(decision, Unresolved):
+            by_track.setdefault(decision.track, set()).add(decision.person_id)
+    assert all(len(people) == 1 for people in by_track.values())
+
+
+@settings(max_examples=80, deadline=None)
+@given(turns=sessions(), start=STATES, name=st.sampled_from(["bounded", "gated"]))
+def test_an_accepted_link_never_moves_a_center_below_the_update_threshold(
+    turns: list[TurnEvidence], start: FoldState, name: str
+) -> None:
+    config = RouterConfig(name)
+    state = start
+    for turn in sorted(turns, key=lambda t: (t.start, t.message_id)):
+        after, (decision,) = step(state, [turn], config)
+        if not isinstance(decision, Unresolved) and decision.person_id in state.gallery:
+            moved = not np.array_equal(after.gallery[decision.person_id].centroid, state.gallery[decision.person_id].centroid)
+            learned = isinstance(decision, Link) and decision.learned
+            assert learned or not moved
+            assert not learned or (decision.scores.cosine or 0) >= config.thresholds.update
+        state = after
+
+
+@settings(max_examples=60, deadline=None)
+@given(turns=sessions(), start=STATES, config=CONFIGS)
+def test_settling_decides_each_pending_turn_once_and_only_those(
+    turns: list[TurnEvidence], start: FoldState, config: RouterConfig
+) -> None:
+    state, _ = step(start, turns, config)
+    settled, decisions = settle(state, config)
+    before = [p.evidence.message_id for p in state.pending]
+    decided, left = [d.message_id for d in decisions], [p.evidence.message_id for p in settled.pending]
+    assert sorted(decided + left) == sorted(before)
+    assert not any(isinstance(d, Unresolved) for d in decisions)
+    assert settle(settled, config)[1] == ()
+
+
+def test_ten_thousand_people_are_scored_in_a_few_milliseconds_a_turn() -> None:
+    space = EmbeddingSpace("campplus", "test", 192)
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((10_000, 192)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    known = {f"p{i:05d}": PersonVoice(f"p{i:05d}", space, row) for i, row in enumerate(matrix)}
+    turns = [a_turn(f"m{i}", matrix[7 * i], at=5.0 * i, space=space) for i in range(50)]
+    began = time.process_time()
+    _, decisions = step(FoldState(gallery=known), turns, CONFIG)
+    assert [d.person_id for d in decisions if isinstance(d, Link)] == [f"p{7 * i:05d}" for i in range(50)]
+    assert time.process_time() - began < 2.0
