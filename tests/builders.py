@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from service.graph.driver import Graph, changes
+from service.graph.write_sessions import NewMessage, NewSession
 from service.memory.interactions import Spoken
-from service.types.audio import Segment
+from service.types.audio import EmbeddingSpace, Segment, SignalQuality, SpeakerEmbedding, SpeakerTurn
+from service.types.ids import derived
 from service.types.memory import Attendance
+from service.types.people import TurnEvidence
 
 
 def a_turn(
@@ -28,3 +38,86 @@ def a_conversation(*turns: tuple[str | None, str]) -> list[Spoken]:
 
 def there(person: str, *intervals: tuple[float, float], source: str = "platform") -> Attendance:
     return Attendance(person, tuple(Segment(*i) for i in intervals), source)
+
+
+VOICE = EmbeddingSpace("campplus", "test", 192)
+"""Space of the made voices below: directions, not sounds."""
+
+
+def a_voice(of: str, *, mood: str = "", likeness: float = 0.8) -> SpeakerEmbedding:
+    """An embedding of person `of`: two moods of one person have about `likeness` squared as cosine, two people about 0."""
+
+    def direction(seed: str) -> np.ndarray:
+        vector = np.random.default_rng(zlib.crc32(seed.encode())).standard_normal(VOICE.dimension)
+        return vector / np.linalg.norm(vector)
+
+    mixed = likeness * direction(of) + np.sqrt(1 - likeness**2) * direction(f"{of}/{mood}")
+    return SpeakerEmbedding((mixed / np.linalg.norm(mixed)).astype(np.float32), VOICE)
+
+
+GOOD_SOUND = SignalQuality(level_dbfs=-20.0, snr_db=25.0, bandwidth_hz=7000.0, clipped=0.0)
+
+
+def a_heard_turn(
+    index: int, track: str, text: str | None = None, *, start: float | None = None, seconds: float = 4.0
+) -> SpeakerTurn:
+    """A clean turn of `seconds`, by default 5 s after the one before."""
+    segment = Segment(start := 5.0 * index if start is None else start, start + seconds)
+    return SpeakerTurn(index, segment, track, (segment,), 0.0, GOOD_SOUND, "wideband", text)
+
+
+def evidence_of(turn: SpeakerTurn, session_id: str, embedding: SpeakerEmbedding | None) -> TurnEvidence:
+    return TurnEvidence(
+        derived("message", session_id, str(turn.index)),
+        derived("local_speaker", session_id, turn.track),
+        turn.segment.start,
+        turn.segment.end,
+        turn.net_speech,
+        turn.overlapped,
+        turn.quality.snr_db,
+        turn.channel,
+        embedding,
+    )
+
+
+def a_message(turn: SpeakerTurn, session_id: str) -> NewMessage:
+    return NewMessage(
+        derived("message", session_id, str(turn.index)),
+        derived("local_speaker", session_id, turn.track),
+        turn,
+        datetime(2026, 3, 1, 9, 0, tzinfo=UTC) + timedelta(seconds=turn.segment.start),
+        "none",
+        {},
+    )
+
+
+def a_session(space: str, **given: Any) -> NewSession:
+    session_id = given.get("id") or derived("session", space, "sound")
+    return NewSession(
+        **{
+            "id": session_id,
+            "space": space,
+            "title": "Test",
+            "started_at": datetime(2026, 3, 1, 9, 0, tzinfo=UTC),
+            "zone": "UTC",
+            "source": "test",
+            "external_id": "sound",
+            "content_hash": "content",
+            "roster": (),
+            "duration": 60.0,
+            "encoder": VOICE.name,
+            "embedder": None,
+            **given,
+        }
+    )
+
+
+FORGET_SPACE = """
+MATCH (n) WHERE n.space = $space OR (n:Space AND n.id = $space)
+DETACH DELETE n
+"""
+
+
+async def forget_space(graph: Graph, space: str) -> None:
+    """Everything of one tenant, so that a second run begins where the first did."""
+    await graph.write(changes, FORGET_SPACE, space=space)

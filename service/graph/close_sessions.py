@@ -28,6 +28,15 @@ class WrittenTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """How many messages of a session were given to one person by one kind of decision."""
+
+    decision: str
+    person_id: str | None
+    num_messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class KnownPerson:
     id: str
     names: tuple[str, ...]
@@ -105,6 +114,12 @@ MATCH (m:Message {space: $space, id: row.message_id})
 SET m += row.properties
 """
 
+COUNT_DECISIONS = """
+MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+RETURN m.decision AS decision, m.speaker_id AS person_id, count(m) AS num_messages
+ORDER BY decision, person_id
+"""
+
 COMPLETE_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
 SET s.status = 'complete'
@@ -124,6 +139,11 @@ async def list_known_people(tx: Tx, space: str, ids: Sequence[str]) -> list[Know
     """Names of `ids`, to hear whom a turn calls; ids that name nobody are left out."""
     found = await rows(tx, LIST_KNOWN_PEOPLE, space=space, ids=list(ids))
     return [KnownPerson(row["id"], tuple(row["names"]), row["is_bot"]) for row in found]
+
+
+async def count_decisions(tx: Tx, space: str, session_id: str) -> list[Decided]:
+    """What came of the session's turns, for the report to who ingested it."""
+    return [Decided(**row) for row in await rows(tx, COUNT_DECISIONS, space=space, session_id=session_id)]
 
 
 async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.types.audio import EmbeddingSpace, Samples
@@ -17,8 +18,11 @@ BEAM = 100
 1 in 65 % (DESIGN §8)."""
 
 LIST_VOICES = """
-MATCH (p:Person {space: $space})
-WHERE p.revision > $since OR p.id IN $ids
+CALL () {
+  MATCH (p:Person {space: $space}) WHERE p.revision > $since RETURN p
+  UNION
+  MATCH (p:Person) WHERE p.id IN $ids AND p.space = $space RETURN p
+}
 RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, p.net_speech AS net_speech,
        coalesce(p.tombstone, false) AS erased,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
@@ -64,7 +68,7 @@ async def changed_voices(
 ) -> tuple[int, dict[str, PersonVoice | None]]:
     """The identity_revision and people whose voice changed after revision `since`, or named in `ids`; None for who has no
     live voice (any more). The revision is read first: a change between the two reads is seen again, never missed."""
-    (row,) = await rows(tx, GET_REVISION, space=space)
+    revision = await get_revision(tx, space)
     found = await rows(
         tx,
         for_space(LIST_VOICES, encoder.name),
@@ -74,7 +78,15 @@ async def changed_voices(
         encoder=encoder.name,
         version=encoder.version,
     )
-    return int(row["revision"]), {voice["id"]: _voice(voice, encoder) for voice in found}
+    return revision, {voice["id"]: _voice(voice, encoder) for voice in found}
+
+
+async def get_revision(tx: Tx, space: str) -> int:
+    """The identity_revision. Raises NotFound for a space that nobody made."""
+    found = await rows(tx, GET_REVISION, space=space)
+    if not found:
+        raise NotFound(kind="space", id=space)
+    return int(found[0]["revision"])
 
 
 async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:

@@ -54,6 +54,7 @@ class NewSession:
 class OpenedSession:
     status: SessionStatus
     started_at: datetime
+    """As first written: what is written already counts from it."""
     checkpoint: str | None
     """As last written; None before the first batch, and after the last."""
     num_messages: int
@@ -64,6 +65,8 @@ class NewMessage:
     """A turn with everything known when it is written, except whose it is."""
 
     id: str
+    local_speaker: str
+    """Id of the LocalSpeaker; the turn's own `track` is its label."""
     turn: SpeakerTurn
     said_at: datetime
     provenance: str
@@ -84,8 +87,6 @@ class Batch:
     checkpoint_before: str | None
     checkpoint: str
     messages: Sequence[NewMessage]
-    tracks: Mapping[str, str]
-    """LocalSpeaker id → its label, of the messages' tracks."""
     decisions: Sequence[Decision]
     by: str
     bound: Mapping[str, Decision]
@@ -199,9 +200,11 @@ async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
         _refuse_other_content(session, there)
         if there["status"] == SessionStatus.COMPLETE:
             return OpenedSession(SessionStatus.COMPLETE, there["started_at"], None, there["num_messages"])
-    await tx.run(OPEN_SESSION, session_id=session.id, properties=_session_properties(session))
-    checkpoint, written = (there["checkpoint"], there["num_messages"]) if there else (None, 0)
-    return OpenedSession(SessionStatus.OPEN, session.started_at, checkpoint, written)
+    written = there["num_messages"] if there else 0
+    started_at = there["started_at"] if there and written else session.started_at
+    properties = {} if written else _session_properties(session)
+    await tx.run(OPEN_SESSION, session_id=session.id, properties=properties)
+    return OpenedSession(SessionStatus.OPEN, started_at, there["checkpoint"] if there else None, written)
 
 
 async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
@@ -258,10 +261,11 @@ async def hold_session(tx: Tx, space: str, session_id: str, checkpoint: str | No
 
 
 async def _save_messages(tx: Tx, batch: Batch) -> None:
-    speakers = [{"id": track, "label": label} for track, label in sorted(batch.tracks.items())]
+    labels = {m.local_speaker: m.turn.track for m in batch.messages}
+    speakers = [{"id": speaker, "label": label} for speaker, label in sorted(labels.items())]
     await tx.run(SAVE_LOCAL_SPEAKERS, space=batch.space, session_id=batch.session_id, speakers=speakers)
     messages = [
-        {"id": m.id, "track": m.turn.track, "properties": _message_properties(m, batch.embedder)} for m in batch.messages
+        {"id": m.id, "track": m.local_speaker, "properties": _message_properties(m, batch.embedder)} for m in batch.messages
     ]
     await tx.run(SAVE_MESSAGES, space=batch.space, session_id=batch.session_id, messages=messages)
 

@@ -1,0 +1,211 @@
+"""How does a person become known by name and voice? By a clip and their consent, recorded in the same transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from service.audio.diarise import Diariser, DiariserConfig
+from service.audio.segmentation import Segmenter
+from service.errors import InvalidInput, VoicegraphError
+from service.graph.driver import Graph
+from service.graph.spaces import ensure_space
+from service.graph.write_consents import Enrolment, save_consent, save_enrolment
+from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
+from service.identity.ask import AskConfig, verify
+from service.identity.policies import policy
+from service.pipelines.gallery import Candidates, GalleryReader
+from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
+from service.types.ids import derived, fresh
+from service.types.people import Consent, Exemplar, PersonVoice, SpaceSettings, VoiceOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolConfig:
+    min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match (speech.md: EER by length)
+    min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
+    max_other: float = 0.15  # share of the speech that may be another voice's: a clip's "thank you", not a conversation
+    max_exemplars: int = 12  # the most the default policy keeps
+
+
+class TooLittleSpeech(VoicegraphError):
+    code = "too_little_speech"
+    says = "The clip has {speech:.1f} s of one voice alone; enrolment needs {needed:.1f} s. Record longer, in quiet."
+    http_status = 422
+
+
+class SeveralVoices(VoicegraphError):
+    code = "several_voices"
+    says = "{share:.0%} of the clip's speech is another voice's. Enrol from a clip in which only one person speaks."
+    http_status = 422
+
+
+class VoiceKnown(VoicegraphError):
+    code = "voice_known"
+    says = "This voice is somebody's who is enrolled already ({person_id}). Rename that person, or enrol them by id."
+    http_status = 409
+
+
+Heard = tuple[SpeakerTurn, SpeakerEmbedding]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What the person agreed to: the version of the text, and how they said so ("clip", "form", …)."""
+
+    text_version: str
+    channel: str
+    at: datetime
+
+
+class Enrol:
+    """One a process, with the models of the ingest."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        segmenter: Segmenter,
+        encoder: SpeakerEncoder,
+        gallery: GalleryReader,
+        *,
+        ask: AskConfig,
+        diariser: DiariserConfig | None = None,
+        config: EnrolConfig | None = None,
+    ) -> None:
+        self._graph, self._encoder, self._gallery, self._ask = graph, encoder, gallery, ask
+        self._diarise = Diariser(segmenter, encoder, diariser or DiariserConfig())
+        self._config = config or EnrolConfig()
+
+    async def __call__(
+        self,
+        *,
+        space: str,
+        name: str,
+        waveform: Waveform,
+        text_version: str,
+        channel: str,
+        person_id: str | None = None,
+        at: datetime | None = None,
+    ) -> str:
+        """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
+
+        Raises TooLittleSpeech, SeveralVoices, VoiceKnown, InvalidInput, NotFound."""
+        if not name.strip():
+            raise InvalidInput(what="the name", given="empty", needed="how the person is called")
+        agreed = Agreed(text_version, channel, at or datetime.now(UTC))
+        voice = await asyncio.to_thread(self._voice, waveform)
+        settings = await self._graph.write(ensure_space, SpaceSettings(space))
+        new_id = fresh()
+        while True:
+            enrolment = await self._enrolment(settings, name.strip(), voice, person_id, new_id, agreed)
+            if await self._graph.write(save_enrolment, enrolment) is None:
+                return enrolment.person.id
+
+    async def _enrolment(
+        self, settings: SpaceSettings, name: str, heard: Sequence[Heard], person_id: str | None, new_id: str, agreed: Agreed
+    ) -> Enrolment:
+        near = [person_id] if person_id else []
+        known = await self._gallery(settings.id, [embedding.vector for _, embedding in heard], near=near)
+        target = person_id or self._known_already(heard, known, settings) or new_id
+        before = known.voices.get(target)
+        after = _learnt(before, target, heard, settings.routing)
+        had = {e.id for e in before.exemplars} if before else set()
+        has = {e.id for e in after.exemplars}
+        added = tuple(e for e in after.exemplars if e.id not in had)
+        return Enrolment(
+            settings.id,
+            known.revision,
+            name,
+            PersonWrite(target, after.num_turns, after.net_speech),
+            VoiceWrite(after, added, tuple(sorted(had - has))),
+            agreed.text_version,
+            agreed.channel,
+            agreed.at,
+        )
+
+    def _known_already(self, heard: Sequence[Heard], known: Candidates, settings: SpaceSettings) -> str | None:
+        """Somebody never asked so far who is surely this voice: enrolled, they are that person. Raises VoiceKnown."""
+        net_speech = sum(turn.net_speech for turn, _ in heard)
+        ask = replace(self._ask, policy=settings.routing)
+        verdict = verify(
+            [e for _, e in heard], net_speech, known.voices, ask, channel=heard[0][0].channel, population=known.population
+        )
+        if verdict.outcome is not VoiceOutcome.ACCEPT or verdict.person_id is None:
+            return None
+        if known.voices[verdict.person_id].consent is Consent.GRANTED:
+            raise VoiceKnown(person_id=verdict.person_id)
+        return verdict.person_id
+
+    def _voice(self, waveform: Waveform) -> list[Heard]:
+        """The turns of the clip's one voice that are long enough to be kept, longest first."""
+        tracks: dict[str, list[tuple[SpeakerTurn, SpeakerEmbedding | None]]] = defaultdict(list)
+        for block in self._diarise([waveform]):
+            for turn, embedding in zip(block.turns, block.embeddings, strict=True):
+                tracks[turn.track].append((turn, embedding))
+        speech = {track: sum(turn.net_speech for turn, _ in turns) for track, turns in tracks.items()}
+        main = max(speech, key=lambda track: speech[track], default="")
+        if speech.get(main, 0.0) < self._config.min_speech:
+            raise TooLittleSpeech(speech=speech.get(main, 0.0), needed=self._config.min_speech)
+        others = 1 - speech[main] / sum(speech.values())
+        if others > self._config.max_other:
+            raise SeveralVoices(share=others)
+        kept = [(t, e) for t, e in tracks[main] if e is not None and t.net_speech >= self._config.min_turn]
+        if not kept:
+            longest = max(turn.net_speech for turn, _ in tracks[main])
+            raise TooLittleSpeech(speech=longest, needed=self._config.min_turn)
+        return sorted(kept, key=lambda te: -te[0].net_speech)[: self._config.max_exemplars]
+
+
+def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], routing: str) -> PersonVoice:
+    """The voice with the clip's turns learnt, as the space's policy learns."""
+    first = heard[0][1]
+    voice = before or PersonVoice(person_id, first.space, first.vector)
+    known = {exemplar.id for exemplar in voice.exemplars}
+    for turn, embedding in heard:
+        exemplar = _exemplar(person_id, turn, embedding)
+        if exemplar.id in known:
+            continue
+        voice = policy(routing).learn(voice, exemplar)
+        voice = replace(voice, num_turns=voice.num_turns + 1, net_speech=voice.net_speech + turn.net_speech)
+    return replace(voice, consent=Consent.GRANTED)
+
+
+def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) -> Exemplar:
+    """Its id follows from the sound: the same clip given twice adds nothing."""
+    source = derived("enrolment", person_id, embedding.vector.tobytes().hex())
+    return Exemplar(
+        derived("exemplar", source, embedding.space.name),
+        embedding.vector,
+        turn.net_speech,
+        turn.quality.snr_db,
+        turn.channel,
+        source,
+    )
+
+
+async def record_consent(
+    graph: Graph, *, space: str, person_id: str, state: Consent, text_version: str, channel: str, at: datetime | None = None
+) -> str:
+    """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns. Raises NotFound."""
+    return await graph.write(
+        save_consent, space, person_id, state, text_version=text_version, channel=channel, at=at or datetime.now(UTC)
+    )
+
+
+async def rename(graph: Graph, *, space: str, person_id: str, name: str) -> None:
+    """Raises NotFound, InvalidInput."""
+    await graph.write(name_person, space, person_id, _named(name))
+
+
+async def name_also(graph: Graph, *, space: str, person_id: str, alias: str) -> None:
+    """Raises NotFound, InvalidInput."""
+    await graph.write(add_alias, space, person_id, _named(alias))
+
+
+def _named(name: str) -> str:
+    if not name.strip():
+        raise InvalidInput(what="the name", given="empty", needed="how the person is called")
+    return name.strip()

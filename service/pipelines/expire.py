@@ -1,0 +1,29 @@
+"""Which voices have had their time? Those of people never asked, after the days that the space allows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from service.graph.driver import Graph, Tx
+from service.graph.voices import changed_voices
+from service.graph.write_consents import forget_expired_exemplars, list_encoders
+from service.graph.write_people import VoiceWrite, save_voices
+from service.identity.policies import recomputed
+from service.types.people import SpaceSettings
+
+
+async def expire_voices(graph: Graph, settings: SpaceSettings, now: datetime | None = None) -> list[str]:
+    """Delete every exemplar whose time has come, and make the centroids of who has others left anew, in one transaction.
+
+    Ids of the people concerned. Run at the start of the service and of each ingest; costs one look into an index."""
+    return await graph.write(_expire, settings, now or datetime.now(UTC))
+
+
+async def _expire(tx: Tx, settings: SpaceSettings, now: datetime) -> list[str]:
+    people = await forget_expired_exemplars(tx, settings.id, now)
+    if people:
+        for encoder in await list_encoders(tx, settings.id, people):
+            _, left = await changed_voices(tx, settings.id, encoder, since=settings.identity_revision + 1, ids=people)
+            voices = [recomputed(voice, settings.routing) for person in people if (voice := left[person]) is not None]
+            await save_voices(tx, settings.id, encoder, [VoiceWrite(voice) for voice in voices])
+    return people

@@ -1,0 +1,146 @@
+"""Whose turns are these? The fold of one session over the graph: per batch one read, one step, one write."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from service.graph.driver import Graph
+from service.graph.write_people import PersonWrite, VoiceWrite
+from service.graph.write_sessions import ROUTER, SETTLEMENT, Batch, BatchSaved, NewMessage, save_batch
+from service.identity.revisions import voice_changes
+from service.identity.router import FoldState, RouterConfig, settle, step
+from service.pipelines.gallery import GalleryReader
+from service.types.audio import EmbeddingSpace
+from service.types.people import Decision, PersonVoice, TurnEvidence, Unresolved
+
+Step = Callable[[FoldState], tuple[FoldState, tuple[Decision, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a session is written, and what its fold remembers beyond the graph."""
+
+    next_index: int = 0
+    """Index of the first turn not written."""
+    settled: bool = False
+    """All turns are written and what only the whole session could tell is decided; what is left is closing."""
+    fold: FoldState = field(default_factory=FoldState)
+
+    def dumps(self) -> str:
+        """JSON, the same for the same state."""
+        kept = {"next_index": self.next_index, "settled": self.settled, "fold": self.fold.to_checkpoint()}
+        return json.dumps(kept, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def loads(cls, text: str | None) -> Checkpoint:
+        if text is None:
+            return cls()
+        kept = json.loads(text)
+        return cls(kept["next_index"], kept["settled"], FoldState.from_checkpoint(kept["fold"]))
+
+
+class Folding:
+    """The fold of one open session; `checkpoint` is what the graph has."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        gallery: GalleryReader,
+        config: RouterConfig,
+        *,
+        space: str,
+        session_id: str,
+        encoder: EmbeddingSpace,
+        embedder: str | None,
+        checkpoint: str | None,
+    ) -> None:
+        self.checkpoint = Checkpoint.loads(checkpoint)
+        self.stored = checkpoint
+        self._graph, self._gallery, self._config = graph, gallery, config
+        self._space, self._session_id, self._encoder, self._embedder = space, session_id, encoder, embedder
+
+    async def take(self, messages: Sequence[NewMessage], evidence: Sequence[TurnEvidence]) -> None:
+        """Decide and write the next turns, in spoken order."""
+        await self._fold(
+            lambda state: step(state, evidence, self._config),
+            ROUTER,
+            messages,
+            evidence,
+            next_index=messages[-1].turn.index + 1,
+        )
+
+    async def settle(self) -> None:
+        """Decide what only the whole session tells; no turn comes after."""
+        pending = [p.evidence for p in self.checkpoint.fold.pending]
+        await self._fold(
+            lambda state: settle(state, self._config),
+            SETTLEMENT,
+            (),
+            pending,
+            next_index=self.checkpoint.next_index,
+            settled=True,
+        )
+
+    async def _fold(
+        self,
+        decide: Step,
+        by: str,
+        messages: Sequence[NewMessage],
+        evidence: Sequence[TurnEvidence],
+        *,
+        next_index: int,
+        settled: bool = False,
+    ) -> None:
+        """Until the people are still those the decisions rest on: each time they are not, another writer got on."""
+        vectors = [turn.embedding.vector for turn in evidence if turn.embedding is not None]
+        while True:
+            candidates = await self._gallery(self._space, vectors, near=self.checkpoint.fold.bound.values())
+            before = self.checkpoint.fold.with_gallery(candidates.voices, candidates.population)
+            after, decisions = await asyncio.to_thread(decide, before)
+            checkpoint = Checkpoint(next_index, settled, after)
+            stored = checkpoint.dumps()
+            saved = await self._graph.write(
+                save_batch,
+                Batch(
+                    space=self._space,
+                    session_id=self._session_id,
+                    encoder=self._encoder,
+                    embedder=self._embedder,
+                    read_revision=candidates.revision,
+                    checkpoint_before=self.stored,
+                    checkpoint=stored,
+                    messages=messages,
+                    decisions=decisions,
+                    by=by,
+                    bound=_newly_bound(before, after, decisions),
+                    people=_counted(before, after),
+                    voices=[VoiceWrite(c.voice, c.added, c.evicted) for c in voice_changes(before, after)],
+                ),
+            )
+            if isinstance(saved, BatchSaved):
+                self.checkpoint, self.stored = checkpoint, stored
+                return
+
+
+def _newly_bound(before: FoldState, after: FoldState, decisions: Sequence[Decision]) -> dict[str, Decision]:
+    """Tracks whose person was decided in this step, each with the first decision for that person."""
+    bound: dict[str, Decision] = {}
+    for decision in decisions:
+        if isinstance(decision, Unresolved) or decision.track in bound:
+            continue
+        if after.bound.get(decision.track) == decision.person_id != before.bound.get(decision.track):
+            bound[decision.track] = decision
+    return bound
+
+
+def _counted(before: FoldState, after: FoldState) -> list[PersonWrite]:
+    """Everybody whose voice or counts changed, those too whose voice is only passing."""
+    old: Mapping[str, PersonVoice] = before.candidates
+    return [
+        PersonWrite(person, voice.num_turns, voice.net_speech)
+        for person, voice in sorted(after.candidates.items())
+        if voice is not old.get(person)
+    ]

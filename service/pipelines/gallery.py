@@ -1,0 +1,61 @@
+"""Whom may a voice be compared with right now? Everybody, kept by revision; in a large space those near, and those changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from service.graph.driver import Graph, Tx
+from service.graph.voices import changed_voices, count_voices, get_revision, nearest_voices
+from service.types.audio import EmbeddingSpace, Samples
+from service.types.people import PersonVoice
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryConfig:
+    max_exact: int = 20_000
+    """People. Up to here all voices are held in memory: 12 exemplars each are 180 MB, a scan of centroids 0.4 ms (DESIGN
+    §8: 10,000 take 0.17 ms). Above, the index names 100 candidates a turn, among which the best is found in 100 %."""
+    recent: int = 50
+    """Revisions. Whoever changed within them is always a candidate: the index need not be abreast of the last writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    revision: int
+    """identity_revision of the space when they were read."""
+    voices: dict[str, PersonVoice]
+    population: int
+    """People with a voice in the space, when `voices` are only some of them; else 0. Thresholds follow it."""
+
+
+class GalleryReader:
+    """One a process and embedding space; keeps what it read of each space and asks only for what changed since."""
+
+    def __init__(self, graph: Graph, encoder: EmbeddingSpace, config: GalleryConfig = GalleryConfig()) -> None:
+        self._graph, self._encoder, self._config = graph, encoder, config
+        self._known: dict[str, tuple[int, dict[str, PersonVoice]]] = {}
+
+    async def __call__(self, space: str, vectors: Sequence[Samples], *, near: Iterable[str] = ()) -> Candidates:
+        """Whom `vectors` may be; people in `near` (those already met in the session) always among them."""
+        revision, known = self._known.get(space, (-1, {}))
+        if revision < 0 and await self._graph.read(count_voices, space, self._encoder) > self._config.max_exact:
+            return await self._graph.read(self._nearest, space, vectors, tuple(near))
+        now, changed = await self._graph.read(changed_voices, space, self._encoder, since=revision)
+        if now < revision:  # the space was erased and made anew: nothing known of it holds
+            self._known.pop(space)
+            return await self(space, vectors, near=near)
+        voices = {person: voice for person, voice in {**known, **changed}.items() if voice is not None}
+        if len(voices) > self._config.max_exact:
+            self._known.pop(space, None)
+        else:
+            self._known[space] = (now, voices)
+        return Candidates(now, dict(voices), 0)
+
+    async def _nearest(self, tx: Tx, space: str, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
+        """The revision is read before the index is asked: what changes in between moves it, and the write is refused."""
+        revision = await get_revision(tx, space)
+        ids = await nearest_voices(tx, space, self._encoder, vectors) | set(near)
+        _, found = await changed_voices(tx, space, self._encoder, since=revision - self._config.recent, ids=ids)
+        population = await count_voices(tx, space, self._encoder)
+        return Candidates(revision, {person: voice for person, voice in found.items() if voice is not None}, population)
