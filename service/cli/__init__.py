@@ -1,5 +1,5 @@
 """The command line: what one types, and what one sees."""
 
-from service.cli.command_line import main
+from service.cli.command_line import app, main
 
-__all__ = ["main"]
+__all__ = ["app", "main"]

@@ -155,11 +155,16 @@ async def check_neo4j(settings: Settings) -> list[Check]:
     try:
         graph = await Graph.open(config)
     except VoicegraphError as error:
-        return [Check("neo4j", State.MISSING, str(error), "set NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD, or none of them")]
+        return [
+            Check("neo4j server", State.MISSING, str(error), "set NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD, or none of them")
+        ]
     try:
         found = await migrate.status(graph)
     except VoicegraphError as error:
-        return [Check("neo4j", State.OK, config.uri), Check("migrations", State.MISSING, str(error), "`voicegraph migrate`")]
+        return [
+            Check("neo4j server", State.OK, config.uri),
+            Check("migrations", State.MISSING, str(error), "`voicegraph migrate`"),
+        ]
     finally:
         await graph.close()
     waiting = [m.source for m in found.pending] + list(found.populating)
@@ -167,7 +172,7 @@ async def check_neo4j(settings: Settings) -> list[Check]:
     last = found.applied[-1].source if found.applied else "none applied"
     detail = last if found.ready else f"{last}; waiting: {', '.join(waiting)}"
     return [
-        Check("neo4j", State.OK, config.uri),
+        Check("neo4j server", State.OK, config.uri),
         Check("migrations", state, detail, "" if found.ready else "`voicegraph migrate`"),
     ]
 

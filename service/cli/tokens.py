@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.running import AsJson, SpaceName
-from service.cli.shown import show, table
+from service.cli.running import AsJson, SpaceName, with_services
+from service.cli.shown import plain, show, table
+
+if TYPE_CHECKING:
+    from service.wiring import Services
 
 group = typer.Typer(no_args_is_help=True, help="Tokens for the API.", rich_markup_mode=None)
 
@@ -23,32 +27,52 @@ def add_to(app: typer.Typer) -> None:
 
 @group.command()
 def create(
-    subject: Annotated[str, typer.Argument(help="Who gets it: a name, an e-mail address, a device.")],
+    subject: Annotated[str | None, typer.Argument(help="Who gets it: a name, an address, a device. Default: --as.")] = None,
+    person: Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Whose token it is: a name or an id.")] = None,
+    act_for: Annotated[
+        list[str] | None, typer.Option(metavar="PERSON", help="Somebody it may ask for: a name or an id. May be repeated.")
+    ] = None,
     scope: Scopes = None,
-    person: Annotated[str | None, typer.Option(metavar="ID", help="The person whose token it is.")] = None,
-    act_for: Annotated[list[str] | None, typer.Option(metavar="ID", help="A person it may ask for; may be repeated.")] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires. Default: never.")] = None,
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a token and show it, once.
 
-    Example: voicegraph token create "kitchen speaker" --scope ask --act-for 0199-… --days 90
+    Example: voicegraph token create "kitchen speaker" --scope ask --act-for Nora --act-for Ben --days 90
     """
     from service.api.tokens import issue
     from service.settings import load_settings
 
+    holder = subject or person
+    if not holder:
+        raise typer.BadParameter("Say who gets the token: a SUBJECT, or --as PERSON.")
+    named = [person] if person else []
+    ids = dict(zip((*named, *(act_for or ())), _people((*named, *(act_for or ())), space), strict=True))
     settings = load_settings(space=space)
     token, entry = issue(
         settings.tokens_file,
-        subject=subject,
+        subject=holder,
         space=settings.space,
         scopes=scope or ["ask"],
-        person_id=person,
-        may_act_for=act_for or [],
+        person_id=ids[person] if person else None,
+        may_act_for=[ids[name] for name in act_for or ()],
         expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
     )
-    show({"token": token, "id": entry.id, "space": entry.space, "scopes": entry.scopes}, as_json, lambda: token)
+    show({"token": token, **plain(entry)}, as_json, lambda: token)
+
+
+def _people(names: Sequence[str], space: str | None) -> list[str]:
+    """Their ids; raises NotFound and InvalidInput as `the_person` does. The database is not asked about nobody."""
+    from service.cli.who import the_person
+
+    if not names:
+        return []
+
+    async def work(services: Services) -> list[str]:
+        return [await the_person(services, name) for name in names]
+
+    return with_services(work, space=space)
 
 
 @group.command("list")

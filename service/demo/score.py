@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.demo.reference import Recording, Said
+from service.identity.metrics import attributed, b_cubed, one_to_one
 from service.types.audio import Segment
 
 
@@ -45,19 +46,19 @@ def match(name: str, recordings: Sequence[Recording], heard: Mapping[str, Sequen
     """`heard`: recording id → its messages. All recordings together: a person split in two across them costs."""
     pairs = [(turn, _main(turn, heard[r.id])) for r in recordings for turn in r.turns]
     gold = [turn.speaker for turn, _ in pairs]
-    persons = [one.speaker if one and one.speaker else f"nobody {i}" for i, (_, one) in enumerate(pairs)]
-    really = _pairing(gold, persons)
-    precision, recall = b_cubed(gold, persons)
+    persons = [one.speaker if one else None for _, one in pairs]
+    really = {str(person): str(speaker) for person, speaker in one_to_one(persons, gold).items()}
+    b3 = b_cubed(persons, gold)
     return Match(
         name,
         turns=len(pairs),
-        attribution=sum(really.get(p) == g for p, g in zip(persons, gold, strict=True)) / len(pairs),
-        b3_precision=precision,
-        b3_recall=recall,
-        b3_f1=2 * precision * recall / (precision + recall),
+        attribution=sum(attributed(persons, gold)) / len(pairs),
+        b3_precision=b3.precision,
+        b3_recall=b3.recall,
+        b3_f1=b3.f1,
         addressees=_addressed(pairs, really),
         decisions=dict(Counter(one.decision for r in recordings for one in heard[r.id])),
-        really={person: speaker for person, speaker in really.items() if not person.startswith("nobody ")},
+        really=really,
     )
 
 
@@ -73,24 +74,3 @@ def _addressed(pairs: Sequence[tuple[Said, Heard | None]], really: Mapping[str, 
     if not known:
         return None
     return sum(to == heard or (len(to) > 1 and heard is not None and heard <= to) for to, heard in known) / len(known)
-
-
-def _pairing(gold: Sequence[str], persons: Sequence[str]) -> dict[str, str]:
-    """Person → speaker, one to one, so that most turns agree (Hungarian method)."""
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = sorted(set(persons)), sorted(set(gold))
-    together = Counter(zip(persons, gold, strict=True))
-    counts = [[together[p, g] for g in columns] for p in rows]
-    return {rows[i]: columns[j] for i, j in zip(*linear_sum_assignment(counts, maximize=True), strict=True) if counts[i][j]}
-
-
-def b_cubed(gold: Sequence[str], persons: Sequence[str]) -> tuple[float, float]:
-    """Precision and recall, each the mean over the turns (Bagga and Baldwin 1998)."""
-    together = Counter(zip(gold, persons, strict=True))
-    by_person, by_speaker = Counter(persons), Counter(gold)
-    pairs = list(zip(gold, persons, strict=True))
-    return (
-        sum(together[g, p] / by_person[p] for g, p in pairs) / len(pairs),
-        sum(together[g, p] / by_speaker[g] for g, p in pairs) / len(pairs),
-    )

@@ -131,12 +131,17 @@ def test_a_token_is_made_listed_and_revoked(
         assert run([*arguments, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    made = said("token", "create", "kitchen", "--scope", "ask", "--act-for", "p1", "--days", "90", "--space", "home")
+    made = said("token", "create", "kitchen", "--scope", "ask", "--days", "90", "--space", "home")
     assert made["token"].startswith("vg_")
     (listed,) = said("token", "list")
-    assert listed["id"] == made["id"] and listed["may_act_for"] == ["p1"] and "sha256" not in listed
+    assert listed["id"] == made["id"] and listed["scopes"] == ["ask"] and "sha256" not in listed
     assert said("token", "revoke", made["id"])["subject"] == "kitchen"
     assert said("token", "list") == []
+
+
+def test_a_token_for_nobody_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["token", "create"]) == 2
+    assert "Say who gets the token" in capsys.readouterr().err
 
 
 def test_settings_say_where_each_value_comes_from(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

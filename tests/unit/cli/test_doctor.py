@@ -1,0 +1,68 @@
+"""The doctor looks without touching, and what it finds missing comes with the way to get it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from service.cli.command_line import run
+from service.cli.doctor import DoctorConfig, State, check_disk, check_models, check_packages
+from service.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def a_machine_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VOICEGRAPH_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("VOICEGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def test_on_a_new_machine_all_that_is_missing_comes_by_itself(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["doctor", "--json"]) == 0
+    checks = {c["name"]: c for c in json.loads(capsys.readouterr().out)}
+    assert checks["neo4j server"]["state"] == checks["speaker encoder"]["state"] == "later"
+    assert checks["python"]["state"] == checks["onnxruntime"]["state"] == "ok"
+    assert not list(tmp_path.iterdir()), "it made something"
+
+
+def test_what_a_chosen_model_needs_is_missing_and_what_others_need_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.cli.doctor.installed", lambda name: None if name in ("speechbrain", "nemo-toolkit") else "1.0")
+    checks = {c.name: c for c in check_packages(load_settings(encoder="ecapa"))}
+    assert checks["speechbrain"].state is State.MISSING
+    assert checks["nemo-toolkit"].state is State.OPTIONAL
+    assert checks["speechbrain"].remedy == "pip install 'voicegraph[ecapa]'"
+
+
+def test_a_full_disk_is_told_with_the_variable_that_moves_the_directory() -> None:
+    checks = list(check_disk(load_settings(), DoctorConfig(min_free_gb=1e9)))
+    assert [c.state for c in checks] == [State.MISSING, State.MISSING]
+    assert "VOICEGRAPH_CACHE_DIR" in checks[1].remedy
+
+
+def test_models_in_the_cache_are_named_with_their_file(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "campplus-1.onnx").touch()
+    checks = {c.name: c for c in check_models(load_settings())}
+    assert checks["speaker encoder"].state is State.OK and "campplus-1.onnx" in checks["speaker encoder"].found
+    assert checks["segmentation"].state is State.LATER
+
+
+def test_a_server_that_does_not_answer_is_missing_and_the_exit_code_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    assert run(["doctor", "--json"]) == 1
+    assert next(c for c in json.loads(capsys.readouterr().out) if c["name"] == "neo4j server")["state"] == "missing"
+
+
+def test_the_state_of_an_embedded_neo4j_is_told_without_starting_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["neo4j", "status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["running"] is False
+    assert run(["neo4j", "stop", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"stopped": False}
+    assert not list(tmp_path.iterdir()), "it made something"
