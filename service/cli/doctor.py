@@ -145,7 +145,7 @@ async def check_neo4j(settings: Settings) -> list[Check]:
         if not status.running:
             return [
                 Check(
-                    "neo4j",
+                    "neo4j server",
                     State.LATER,
                     f"embedded {status.version}, not running",
                     "starts by itself; `voicegraph neo4j start`",
