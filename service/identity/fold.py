@@ -151,6 +151,16 @@ class Fold:
         self._bind(turn.track, person_id)
         return Create(turn.message_id, turn.track, person_id, self.scores(match, match.best))
 
+    def create_passing(self, turn: TurnEvidence, total: Samples) -> Create:
+        """Somebody of this session only, whose speech is not good enough for a voiceprint: no exemplar, not even a kept
+        center."""
+        assert self.space is not None
+        person_id = derived("person", turn.message_id)
+        vector = unit(total, dimension=self.space.dimension, what=turn.message_id)
+        self.gallery.put(PersonVoice(person_id, self.space, vector))
+        self.passing.add(person_id)
+        return Create(turn.message_id, turn.track, person_id, self.scores(self.match(turn, vector), None))
+
     def by_track(self, turn: TurnEvidence, person_id: str, match: Match | None, reason: str) -> Assigned:
         index = self.gallery.index(person_id) if match and person_id in self.gallery else None
         return Assigned(turn.message_id, turn.track, person_id, self.scores(match, index), reason)

@@ -34,7 +34,12 @@ class Floors:
     0.07 ± 0.11, one person in a meeting 0.54 ± 0.18, and a diariser's label is right about nine times in ten"""
     settle: float = 0.20
     """at the session's end a turn without a track may go to somebody heard in it from this cosine on"""
-    settle_margin: float = 0.0
+    attribute: float = 0.15
+    """with RouterConfig.attribute_all, turns and people are joined down to this average cosine"""
+    pool: float = 0.40
+    """at the session's end turns without a track make somebody together from this cosine on"""
+    pool_turns: int = 200
+    """the longest of such turns that are looked at: the cost grows with their cube"""
     simultaneous: float = 0.2
     """seconds of overlap from which two turns cannot be one person's (annotations touch by less)"""
 
@@ -53,6 +58,10 @@ class RouterConfig:
     floors: Floors = Floors()
     keep_voices: bool = True
     """False in a space with `anonymous_voices: ephemeral`: new voices live in FoldState.passing only"""
+    attribute_all: bool = False
+    """At the session's end turns without a track are all put down to somebody where at all possible, as a transcript with
+    boundaries and no names wants: groups of at least Floors.create seconds, overlapped or not, that resemble nobody become
+    people of this session only, without a voiceprint. More turns attributed, more of them wrongly: off by default."""
     session_prior: bool = True
     """people already heard in the session compete as a gallery of their own: their threshold follows its small size"""
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.identity.fold import Fold, Match
+from service.identity.fold import Fold, overlap
 from service.identity.policies import unit
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending
 from service.types.audio import Samples, SpeakerEmbedding
-from service.types.people import Create, Decision, Link, TurnEvidence
+from service.types.people import Assigned, Create, Decision, Link, TurnEvidence
 
 HELD = frozenset({"contradicting", "opted_out"})
 """Reasons that the session's end does not change: the voice spoke against its track, or may not be used."""
+
+Heard = tuple[TurnEvidence, Samples]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Turns taken for one voice."""
+
+    turns: list[TurnEvidence]
+    person_id: str | None
+    total: Samples
+    """weighted sum of their vectors: each by the root of its seconds"""
 
 
 class Settlement:
@@ -26,6 +39,7 @@ class Settlement:
         self.fold.pending = []
         self.config = config
         self.pending = sorted(state.pending, key=lambda p: (p.evidence.start, p.evidence.message_id))
+        self.reasons = {p.evidence.message_id: p.reason for p in self.pending}
         self.decisions: dict[str, Decision] = {}
 
     def run(self) -> tuple[FoldState, tuple[Decision, ...]]:
@@ -34,65 +48,153 @@ class Settlement:
             if track == NO_TRACK:
                 self._loose(turns)
             else:
-                self._track(turns, track)
+                self._track([p.evidence for p in turns], track)
         left = tuple(p for p in self.pending if p.evidence.message_id not in self.decisions)
         order = [p.evidence.message_id for p in self.pending if p.evidence.message_id in self.decisions]
         return replace(self.fold.state(), pending=left), tuple(self.decisions[m] for m in order)
 
-    def _track(self, turns: Sequence[Pending], track: str) -> None:
+    def _track(self, turns: Sequence[TurnEvidence], track: str) -> None:
         if track not in self.fold.bound:
-            self._pool(turns)
+            self._pool([(t, v) for t in turns if (v := self.fold.vector(t)) is not None])
         if track in self.fold.bound:
-            for pending in turns:
-                self._assign(pending, self.fold.bound[track])
+            for turn in turns:
+                if turn.message_id not in self.decisions:
+                    self._assign(turn, self.fold.bound[track])
 
-    def _pool(self, turns: Sequence[Pending]) -> None:
-        """Decide a track by all its speech together, through its longest turn; nothing if that is not enough either."""
-        heard = [(p, v) for p in turns if (v := self.fold.vector(p.evidence)) is not None]
+    def _pool(self, heard: Sequence[Heard]) -> str | None:
+        """Decide turns of one voice by all their speech together, through the longest; the person, if that is enough."""
         if not heard:
-            return
-        longest = max(heard, key=lambda h: h[0].evidence.net_speech)[0].evidence
-        total = sum(p.evidence.net_speech for p, _ in heard)
-        pooled = np.sum([p.evidence.net_speech * v for p, v in heard], axis=0)
+            return None
+        longest = max(heard, key=lambda h: h[0].net_speech)[0]
         assert longest.embedding is not None
-        vector = unit(pooled, dimension=len(pooled), what=longest.message_id)
+        vector = _mean(heard)
+        total = sum(turn.net_speech for turn, _ in heard)
         turn = replace(longest, net_speech=total, embedding=SpeakerEmbedding(vector, longest.embedding.space))
         decision = self.fold.decide(turn)
-        if isinstance(decision, Link | Create):
-            learned = replace(decision, learned=False) if isinstance(decision, Link) else decision
-            self.decisions[longest.message_id] = learned
-            self.fold.record(longest, decision.person_id)
+        if not isinstance(decision, Link | Create):
+            return None
+        self.decisions[longest.message_id] = replace(decision, learned=False) if isinstance(decision, Link) else decision
+        self.fold.record(longest, decision.person_id)
+        return decision.person_id
 
-    def _loose(self, turns: Sequence[Pending]) -> None:
-        """Turns without a track, most certain first: each to the likeliest person heard in the session who was not speaking
-        meanwhile; whoever is taken by then is taken for the turns that overlap."""
-        open_turns = {p.evidence.message_id: (p, v) for p in turns if (v := self.fold.any_vector(p.evidence)) is not None}
-        while open_turns:
-            best = max(((self._nearest(p.evidence, v), m) for m, (p, v) in open_turns.items()), key=lambda x: x[0][0])
-            (cosine, index), message_id = best
-            if cosine < self.config.floors.settle:
+    def _loose(self, pending: Sequence[Pending]) -> None:
+        """Turns without a track: those alike make somebody together if their speech suffices; the rest goes, most certain
+        first, to the likeliest person heard in the session who was not speaking meanwhile."""
+        heard = [(p.evidence, v) for p in pending if (v := self.fold.any_vector(p.evidence)) is not None]
+        for group in self._alike([h for h in heard if h[0].net_speech >= self.config.floors.query]):
+            person_id = self._pool(group)
+            for turn, _ in group:
+                if person_id and turn.message_id not in self.decisions:
+                    self._assign(turn, person_id)
+        left = [h for h in heard if h[0].message_id not in self.decisions]
+        if self.config.attribute_all:
+            self._attribute_all(left)
+        else:
+            self._nearest_first(left)
+
+    def _attribute_all(self, heard: Sequence[Heard]) -> None:
+        """Join turns and the session's people, closest first, as long as nobody would speak over themselves."""
+        fold, floors = self.fold, self.config.floors
+        people = [fold.gallery.voices[fold.gallery.index(p)] for p in fold.heard if p in fold.gallery]
+        groups = [_Group([], v.person_id, max(v.net_speech, 1.0) ** 0.5 * v.centroid) for v in people]
+        longest = sorted(heard, key=lambda h: (h[0].start - h[0].end, h[0].message_id))[: floors.pool_turns]
+        groups += [_Group([t], None, min(t.end - t.start, 6.0) ** 0.5 * v) for t, v in longest]
+        while (pair := self._closest(groups)) is not None:
+            one, other = (groups[i] for i in pair)
+            groups[pair[0]] = _Group(one.turns + other.turns, one.person_id or other.person_id, one.total + other.total)
+            del groups[pair[1]]
+        for group in groups:
+            self._put_down(group)
+
+    def _closest(self, groups: Sequence[_Group]) -> tuple[int, int] | None:
+        """The two groups most alike that may be one person's, the earlier first; None when no two are alike enough."""
+        means = np.stack([g.total / np.linalg.norm(g.total) for g in groups]) if groups else np.zeros((0, 1))
+        cosines = np.triu(means @ means.T, 1)
+        order = np.argsort(-cosines, axis=None, kind="stable")
+        for flat in order:
+            one, other = divmod(int(flat), len(groups))
+            if one >= other:
+                continue
+            if cosines[one, other] < self.config.floors.attribute:
+                return None
+            if self._may_join(groups[one], groups[other]):
+                return one, other
+        return None
+
+    def _may_join(self, one: _Group, other: _Group) -> bool:
+        if one.person_id and other.person_id:
+            return False
+        enough = self.config.floors.simultaneous
+        if any(_overlap(x, y) >= enough for x in one.turns for y in other.turns):
+            return False
+        person_id, turns = one.person_id or other.person_id, [*one.turns, *other.turns]
+        return not any(overlap(s, t) >= enough for s in self.fold.recent if s.person_id == person_id for t in turns)
+
+    def _put_down(self, group: _Group) -> None:
+        if group.person_id is None:
+            if sum(t.end - t.start for t in group.turns) < self.config.floors.create:
                 return
-            pending, _ = open_turns.pop(message_id)
-            self._assign(pending, self.fold.gallery.voices[index].person_id)
+            first = min(group.turns, key=lambda t: (t.start, t.message_id))
+            created = self.fold.create_passing(first, group.total)
+            self.decisions[first.message_id] = created
+            self.fold.record(first, created.person_id)
+            group = replace(group, person_id=created.person_id)
+        for turn in sorted(group.turns, key=lambda t: (t.start, t.message_id)):
+            if turn.message_id not in self.decisions and group.person_id:
+                self._assign(turn, group.person_id)
 
-    def _nearest(self, turn: TurnEvidence, vector: Samples) -> tuple[float, int]:
-        match = self.fold.match(turn, vector)
-        here = [self.fold.gallery.index(p) for p in self.fold.heard if p in self.fold.gallery]
-        here = [i for i in here if np.isfinite(match.excess[i])]
+    def _alike(self, heard: Sequence[Heard]) -> list[list[Heard]]:
+        """Groups of simultaneous-free turns that are one voice's among themselves, by average cosine, closest first."""
+        floors = self.config.floors
+        groups = [[h] for h in sorted(heard, key=lambda h: (-h[0].net_speech, h[0].message_id))[: floors.pool_turns]]
+        while len(groups) > 1:
+            means = np.stack([_mean(g) for g in groups])
+            cosines = np.tril(means @ means.T, -1)
+            for a, b in np.argwhere(cosines >= floors.pool):
+                if any(_overlap(x, y) >= floors.simultaneous for x, _ in groups[a] for y, _ in groups[b]):
+                    cosines[a, b] = -1.0
+            later, earlier = (int(i) for i in np.unravel_index(int(np.argmax(cosines)), cosines.shape))
+            if cosines[later, earlier] < floors.pool:
+                break
+            groups[earlier] += groups.pop(later)
+        return groups
+
+    def _nearest_first(self, heard: Sequence[Heard]) -> None:
+        queue = [(-self._nearest(turn, vector)[0], i) for i, (turn, vector) in enumerate(heard)]
+        heapq.heapify(queue)
+        while queue:
+            believed, i = heapq.heappop(queue)
+            cosine, person_id = self._nearest(*heard[i])      # again: others may have been put down to that person meanwhile
+            if cosine < self.config.floors.settle or person_id is None:
+                continue
+            if cosine < -believed:
+                heapq.heappush(queue, (-cosine, i))
+            else:
+                self._assign(heard[i][0], person_id)
+
+    def _nearest(self, turn: TurnEvidence, vector: Samples) -> tuple[float, str | None]:
+        """The likeliest person heard in the session, and the cosine; (-1, None) without one."""
+        fold = self.fold
+        match = fold.match(turn, vector)
+        here = [i for p in fold.heard if p in fold.gallery and np.isfinite(match.excess[i := fold.gallery.index(p)])]
         if not here:
-            return -1.0, -1
-        order = sorted(here, key=lambda i: -match.cosines[i])
-        if len(order) > 1 and match.cosines[order[0]] - match.cosines[order[1]] < self.config.floors.settle_margin:
-            return -1.0, -1
-        return float(match.cosines[order[0]]), order[0]
+            return -1.0, None
+        best = max(here, key=lambda i: float(match.cosines[i]))
+        return float(match.cosines[best]), fold.gallery.voices[best].person_id
 
-    def _assign(self, pending: Pending, person_id: str) -> None:
-        turn = pending.evidence
-        if turn.message_id in self.decisions:
-            return
+    def _assign(self, turn: TurnEvidence, person_id: str) -> None:
         vector = self.fold.any_vector(turn)
-        match: Match | None = None if vector is None else self.fold.match(turn, vector)
-        self.decisions[turn.message_id] = self.fold.by_track(turn, person_id, match, pending.reason)
+        match = None if vector is None else self.fold.match(turn, vector)
+        assigned: Assigned = self.fold.by_track(turn, person_id, match, self.reasons[turn.message_id])
+        self.decisions[turn.message_id] = assigned
         self.fold.record(turn, person_id)
 
 
+def _mean(heard: Sequence[Heard]) -> Samples:
+    """One vector for turns of one voice, each weighing by its net speech."""
+    total = np.sum([max(turn.net_speech, 0.1) * vector for turn, vector in heard], axis=0)
+    return unit(total, dimension=len(total), what=heard[0][0].message_id)
+
+
+def _overlap(one: TurnEvidence, other: TurnEvidence) -> float:
+    return min(one.end, other.end) - max(one.start, other.start)
