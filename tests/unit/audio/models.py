@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from service.types.audio import Samples
+from tests.unit.audio.speech import household
 
 Speech = Mapping[str, Sequence[Samples]]
 """Speaker → recordings, 16 kHz, at least 1 s each."""
@@ -101,6 +102,22 @@ def make_tiny_titanet(path: Path, *, seed: int = 0, speech: Speech | None = None
     path.parent.mkdir(parents=True, exist_ok=True)
     model.save_to(str(path))
     return path
+
+
+def household_ecapa(cache: Path) -> Path:
+    """An ECAPA directory in `cache` that tells the household's four speakers apart; made once."""
+    folder = cache / "household-ecapa"
+    return folder if folder.is_dir() else make_tiny_ecapa(folder, speech=_household())
+
+
+def household_titanet(cache: Path) -> Path:
+    """A .nemo file in `cache` that tells the household's four speakers apart; made once."""
+    path = cache / "household-titanet.nemo"
+    return path if path.is_file() else make_tiny_titanet(path, speech=_household())
+
+
+def _household() -> Speech:
+    return {speaker: [samples[:48_000] for samples in said[:8]] for speaker, said in household().items()}
 
 
 def _fit(layer: Any, speech: Speech, raw: Callable[[list[Samples]], Samples]) -> None:
