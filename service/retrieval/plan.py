@@ -21,6 +21,7 @@ STOP_WORDS = frozenset(
 """Words that say nothing about what is asked (the index keeps them, since other languages need theirs)."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_ENDING = re.compile(r"(?<=\w\w\w)(?:'s|ing|ed|es|s|e)$")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -29,7 +30,9 @@ class Plan:
     """What the legs are asked, made from one question."""
 
     words: str
-    """For the full text: the question without words that say nothing; the question itself when nothing else is left."""
+    """For the full text: the question without names and words that say nothing; all of it when nothing else is left."""
+    names: str
+    """For the full text too, and to count for little: what is said by or to somebody seldom names them."""
     meaning: str
     """For the embedding: the question without the names of people, which pull the vector to turns that address them."""
     people: tuple[str, ...]
@@ -41,23 +44,30 @@ def plan(question: str, people: Mapping[str, Sequence[str]], asker: Sequence[str
 
     A name counts as a whole word or run of words, with or without 's; of two people with one name both are meant."""
     mentioned: list[str] = []
+    named: list[str] = []
     meaning = question
     for name, ids in _by_name(people):
         pattern = _name_pattern(name)
         if pattern.search(meaning):
             mentioned.extend(ids)
+            named.append(name)
             meaning = pattern.sub(" ", meaning)
     said = [word.replace("’", "'") for word in _WORD.findall(question.lower())]
     if ASKER_WORDS.intersection(said):
         mentioned.extend(asker)
-    words = " ".join(word for word in _WORD.findall(question) if word.lower().replace("’", "'") not in STOP_WORDS)
     meaning = _BLANKS.sub(" ", meaning).strip()
-    return Plan(words or question, meaning if _WORD.search(meaning) else question, tuple(dict.fromkeys(mentioned)))
+    words = " ".join(word for word in _WORD.findall(meaning) if word.lower().replace("’", "'") not in STOP_WORDS)
+    return Plan(
+        words or ("" if named else question),
+        " ".join(named),
+        meaning if _WORD.search(meaning) else question,
+        tuple(dict.fromkeys(mentioned)),
+    )
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words of `text` that say something, folded for comparison."""
-    return frozenset(word for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
+    """The words of `text` that say something, folded for comparison: without case, and without common English endings."""
+    return frozenset(_ENDING.sub("", word) for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
 
 
 def _by_name(people: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from service.types.search import Hit
 @dataclass(frozen=True, slots=True)
 class PresentationConfig:
     max_hits: int = 15  # what the papers keep, and about what a reader or an answer prompt takes in
-    min_relevance: float = 0.15  # fused score; a hit of one leg of three, past its fiftieth place, is chance
+    min_relevance: float = 0.10  # fused score; what one leg of three found, past its 26th place, is chance
 
 
 def present(

@@ -38,8 +38,8 @@ def test_weights_decide_between_legs() -> None:
 
 def test_favour_moves_up_softly() -> None:
     fused = fuse({Tool.BM25: a_ranking("a", "b", "c"), Tool.DENSE: a_ranking("a", "b", "c")})
-    moved = favour(fused, {"c"}, num_legs=2)
-    assert moved[0].id == "c"
+    moved = favour(fused, {"b"}, num_legs=2)
+    assert [hit.id for hit in moved] == ["b", "a", "c"]
     far = fuse({Tool.BM25: a_ranking("a", "b"), Tool.DENSE: a_ranking("a"), Tool.DENSE_CONTEXT: a_ranking("a")})
     assert favour(far, {"b"}, num_legs=3)[0].id == "a", "one leg and the favour do not beat three legs"
 

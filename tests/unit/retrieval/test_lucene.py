@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.graph.search import _ESCAPED
-from service.retrieval.lucene import MAX_TERMS, escaped
+from service.retrieval.lucene import MAX_TERMS, escaped, lucene_query
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,18 @@ def test_no_operator_survives_in_any_text(text: str) -> None:
     assert _ESCAPED.fullmatch(query)
     assert not re.search(r"(?<!\S)(AND|OR|NOT|TO)(?!\S)", query)
     query.encode()
+
+
+@given(st.text(), st.text())
+def test_a_query_of_words_and_names_is_one_that_the_graph_takes(words: str, names: str) -> None:
+    assert _ESCAPED.fullmatch(lucene_query(words, names))
+
+
+def test_names_count_for_little() -> None:
+    assert lucene_query("red bicycle", "Ana O'Hara-Li") == r"red bicycle ana^0.3 o'hara\-li^0.3"
+    assert lucene_query("", "") == ""
+
+
+@pytest.mark.parametrize("query", ["a^2", "x) OR y", "a^0.3b", "readers:x", "wild*", "end\\"])
+def test_an_operator_is_told_from_an_escaped_character(query: str) -> None:
+    assert not _ESCAPED.fullmatch(query)
