@@ -11,6 +11,8 @@ import pytest
 
 from service.graph import migrate
 from service.graph.driver import Graph, GraphConfig, changes
+from service.graph.server import EmbeddedServer, ServerConfig
+from service.settings import load_settings
 from service.types.ids import fresh
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -28,10 +30,8 @@ def graph_config() -> Iterator[GraphConfig]:
     if uri:
         yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"], notifications="WARNING")
         return
-    from service.graph.server import EmbeddedServer, ServerConfig
-
     with tempfile.TemporaryDirectory(prefix="voicegraph-test-") as directory:
-        server = EmbeddedServer(Path(directory), ServerConfig(heap="512m"))
+        server = EmbeddedServer(Path(directory), ServerConfig(cache=load_settings().cache_dir / "maven", heap="512m"))
         address = server.start()
         yield GraphConfig(address.uri, address.user, address.password, notifications="WARNING")
         server.stop(fast=True)
