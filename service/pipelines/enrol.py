@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from service.graph.write_consents import Enrolment, save_consent, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
 from service.identity.policies import policy
+from service.pipelines.clip import main_voice
 from service.pipelines.gallery import Candidates, GalleryReader
 from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
 from service.types.ids import derived, fresh
@@ -27,19 +27,12 @@ from service.types.people import Consent, Exemplar, PersonVoice, SpaceSettings, 
 class EnrolConfig:
     min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match (speech.md: EER by length)
     min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
-    max_other: float = 0.15  # share of the speech that may be another voice's: a clip's "thank you", not a conversation
     max_exemplars: int = 12  # the most the default policy keeps
 
 
 class TooLittleSpeech(VoicegraphError):
     code = "too_little_speech"
     says = "The clip has {speech:.1f} s of one voice alone; enrolment needs {needed:.1f} s. Record longer, in quiet."
-    http_status = 422
-
-
-class SeveralVoices(VoicegraphError):
-    code = "several_voices"
-    says = "{share:.0%} of the clip's speech is another voice's. Enrol from a clip in which only one person speaks."
     http_status = 422
 
 
@@ -92,7 +85,7 @@ class Enrol:
     ) -> str:
         """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
 
-        Raises TooLittleSpeech, SeveralVoices, VoiceKnown, InvalidInput, NotFound."""
+        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, VoiceKnown, InvalidInput, NotFound."""
         if not name.strip():
             raise InvalidInput(what="the name", given="empty", needed="how the person is called")
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
@@ -141,22 +134,14 @@ class Enrol:
 
     def _voice(self, waveform: Waveform) -> list[Heard]:
         """The turns of the clip's one voice that are long enough to be kept, longest first."""
-        tracks: dict[str, list[tuple[SpeakerTurn, SpeakerEmbedding | None]]] = defaultdict(list)
-        for block in self._diarise([waveform]):
-            for turn, embedding in zip(block.turns, block.embeddings, strict=True):
-                tracks[turn.track].append((turn, embedding))
-        speech = {track: sum(turn.net_speech for turn, _ in turns) for track, turns in tracks.items()}
-        main = max(speech, key=lambda track: speech[track], default="")
-        if speech.get(main, 0.0) < self._config.min_speech:
-            raise TooLittleSpeech(speech=speech.get(main, 0.0), needed=self._config.min_speech)
-        others = 1 - speech[main] / sum(speech.values())
-        if others > self._config.max_other:
-            raise SeveralVoices(share=others)
-        kept = [(t, e) for t, e in tracks[main] if e is not None and t.net_speech >= self._config.min_turn]
+        voice = main_voice(self._diarise, waveform)
+        if voice.net_speech < self._config.min_speech:
+            raise TooLittleSpeech(speech=voice.net_speech, needed=self._config.min_speech)
+        kept = [(t, e) for t, e in voice.embedded if t.net_speech >= self._config.min_turn]
         if not kept:
-            longest = max(turn.net_speech for turn, _ in tracks[main])
+            longest = max(turn.net_speech for turn in voice.turns)
             raise TooLittleSpeech(speech=longest, needed=self._config.min_turn)
-        return sorted(kept, key=lambda te: -te[0].net_speech)[: self._config.max_exemplars]
+        return sorted(kept, key=lambda heard: -heard[0].net_speech)[: self._config.max_exemplars]
 
 
 def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], routing: str) -> PersonVoice:
