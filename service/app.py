@@ -13,11 +13,11 @@ from service.api.errors import incident
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.jobs import runner
 from service.api.schema import make_schema
-from service.api.services import Services
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.wiring import Services
 
 SWEEP_SECONDS = 600.0
 """How often uploads that waited too long are deleted."""

@@ -50,7 +50,7 @@ class Connection(Generic[NodeT]):
     @strawberry.field(
         description="How many items the viewer may see in the whole list; counted only when asked for. "
         "Null where the list cannot be counted cheaply.",
-        metadata={"weight": 50},
+        metadata={"weight": 10},
     )
     async def total_count(self) -> int | None:
         return await self.count() if self.count else None

@@ -13,15 +13,17 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
 from service.api.loaders import Reading
-from service.api.services import Services
 from service.api.tokens import TokenEntry, TokenFile
 from service.api.uploads import Uploads
 from service.errors import VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
+from service.identity.ask import AskConfig
+from service.identity.thresholds import thresholds_for
 from service.pipelines.jobs import Jobs
 from service.pipelines.viewer import ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
+from service.wiring import Services
 
 
 class TokenNotAccepted(VoicegraphError):
@@ -161,6 +163,7 @@ class Context(BaseContext):
             as_person=asked.acting_for,
             heard_by=asked.heard_by,
             heard_by_voices=tuple(voices),
+            config=AskConfig(thresholds=thresholds_for(self.services.settings.encoder)),
         )
         if isinstance(answer, ViewerRefused):
             raise ViewerNotAccepted(answer)

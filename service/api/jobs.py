@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
@@ -15,7 +16,6 @@ from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import SessionType
 from service.api.outcomes import Busy, Conflict, InvalidInput, NotAllowed, NotFound, expected
-from service.api.services import Services
 from service.api.uploads import Uploads
 from service.errors import InvalidInput as BadInput
 from service.errors import NotFound as Missing
@@ -23,10 +23,15 @@ from service.graph.jobs import Job, JobStatus, NewJob, find_jobs, list_jobs
 from service.graph.paging import Page
 from service.pipelines.ingest import IngestRequest
 from service.pipelines.jobs import Done, Run, body_hash
-from service.types.audio import Progress
+from service.types.audio import Progress, Segment
+from service.types.ids import derived
+from service.types.memory import Attendance
+from service.wiring import Services
 
 POLL_SECONDS = 0.5
 """How often a subscription looks at its job; progress is written once a second."""
+MAX_INTERVALS = 1_000
+"""Comings and goings of one session that a caller may know of."""
 MAX_TEXT = 200
 """Characters of a title, a name or a key."""
 
@@ -86,6 +91,13 @@ class JobType(Node):
         )
 
 
+@strawberry.input(description="Somebody was there for a while.")
+class AttendanceInput:
+    person_id: strawberry.ID = strawberry.field(description="Who.")
+    start: float = strawberry.field(description="From, in seconds from the start of the recording.")
+    end: float = strawberry.field(description="To, in seconds from the start of the recording.")
+
+
 @strawberry.input(description="A recording to be remembered.")
 class IngestInput:
     upload_id: strawberry.ID = strawberry.field(description="The recording, as POST /v1/uploads named it.")
@@ -93,14 +105,18 @@ class IngestInput:
     started_at: datetime | None = strawberry.field(
         default=None, description="When it began, with its zone; without, the time of the ingest."
     )
-    session_id: strawberry.ID | None = strawberry.field(
-        default=None, description="Your own id for the session; without, one is made from the sound."
+    zone: str | None = strawberry.field(default=None, description="Where it was recorded, e.g. Europe/Vienna.")
+    external_id: str | None = strawberry.field(
+        default=None, description="Your own id for the session; without, it follows from the sound."
     )
     transcript_upload_id: strawberry.ID | None = strawberry.field(
         default=None, description="Its transcript (VTT, SRT, RTTM or JSON); without, speech is recognised."
     )
     addressed_to: list[strawberry.ID] = strawberry.field(
         default_factory=list, description="People to whom everything in it is said."
+    )
+    attendance: list[AttendanceInput] = strawberry.field(
+        default_factory=list, description="Who was there and when, where it is known: they may read what was said then."
     )
 
 
@@ -151,9 +167,11 @@ async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
         "upload": wanted.upload_id,
         "title": wanted.title and short("title", wanted.title),
         "started_at": wanted.started_at and wanted.started_at.isoformat(),
-        "session": wanted.session_id and short("sessionId", local_id(wanted.session_id, "Session")),
+        "zone": wanted.zone and short("zone", wanted.zone),
+        "external_id": wanted.external_id and short("externalId", wanted.external_id),
         "transcript": wanted.transcript_upload_id,
         "addressed_to": [local_id(id) for id in wanted.addressed_to],
+        "attendance": _attendance(wanted.attendance),
     }
     new = NewJob(
         space=context.space,
@@ -174,11 +192,15 @@ def runner(services: Services, uploads: Uploads) -> Run:
         request = IngestRequest(
             path=uploads.path(job.account, body["upload"]),
             space=job.space,
-            session_id=body["session"],
-            title=body["title"],
+            session_id=body["external_id"] and derived("session", job.space, body["external_id"]),
+            title=body["title"] or "Recording",
+            zone=body["zone"],
             started_at=body["started_at"] and datetime.fromisoformat(body["started_at"]),
             transcript=uploads.path(job.account, body["transcript"]) if body["transcript"] else None,
             addressed_to=tuple(body["addressed_to"]),
+            attendance=tuple(Attendance(a["person"], _segments(a["intervals"]), "caller") for a in body["attendance"]),
+            sha256=body["upload"],
+            source="upload",
         )
         report = await (await services.ingest())(request, progress)
         numbers = {
@@ -190,6 +212,22 @@ def runner(services: Services, uploads: Uploads) -> Run:
         return Done(report.session_id, numbers)
 
     return run
+
+
+def _attendance(given: list[AttendanceInput]) -> list[dict[str, Any]]:
+    """One row a person; raises InvalidInput for too many, and for an interval that ends before it starts."""
+    if len(given) > MAX_INTERVALS:
+        raise BadInput(what="attendance", given=f"{len(given)} intervals", needed=f"at most {MAX_INTERVALS}")
+    people: dict[str, list[list[float]]] = defaultdict(list)
+    for interval in given:
+        if not 0 <= interval.start <= interval.end:
+            raise BadInput(what="attendance", given=f"{interval.start:g} to {interval.end:g}", needed="0 ≤ start ≤ end")
+        people[local_id(interval.person_id)].append([interval.start, interval.end])
+    return [{"person": person, "intervals": sorted(intervals)} for person, intervals in sorted(people.items())]
+
+
+def _segments(intervals: list[list[float]]) -> tuple[Segment, ...]:
+    return tuple(Segment(start, end) for start, end in intervals)
 
 
 def short(what: str, text: str) -> str:

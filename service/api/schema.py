@@ -53,6 +53,11 @@ Key = Annotated[
 ]
 Explain = Annotated[bool, strawberry.argument(description="Also say how it was found.")]
 Asker = Annotated[AskerInput | None, strawberry.argument(description="Who asks and who hears it; else the headers say.")]
+Name = Annotated[str, strawberry.argument(description="How the person is called.")]
+Upload = Annotated[strawberry.ID, strawberry.argument(description="The clip, as POST /v1/uploads named it.")]
+Agreed = Annotated[ConsentInput, strawberry.argument(description="What the person agreed to, and how.")]
+Recording = Annotated[IngestInput, strawberry.argument(description="The recording.")]
+Policies = Annotated[SpacePolicyInput, strawberry.argument(description="What is to change.")]
 Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
 
 
@@ -204,38 +209,33 @@ class Query:
 @strawberry.type(description="Writes. Each has an idempotency key, kept in the graph.")
 class Mutation:
     @strawberry.mutation(description="Remember a recording. Needs the scope `ingest`.")
-    async def ingest(self, info: Info, input: IngestInput, idempotency_key: Key) -> IngestOutcome:
+    async def ingest(self, info: Info, input: Recording, idempotency_key: Key) -> IngestOutcome:
         return await expected(job_api.ingest(info.context, input, idempotency_key))
 
     @strawberry.mutation(description="Make a person's voice known, with their consent. Needs the scope `ingest`.")
-    async def enrol(
-        self, info: Info, name: str, upload_id: strawberry.ID, consent: ConsentInput, idempotency_key: Key
-    ) -> EnrolOutcome:
+    async def enrol(self, info: Info, name: Name, upload_id: Upload, consent: Agreed, idempotency_key: Key) -> EnrolOutcome:
         return await expected(space_api.enrol(info.context, name, upload_id, consent, idempotency_key))
 
     @strawberry.mutation(description="Give a person a name. The person's own token, or the scope `admin`.")
-    async def name_person(self, info: Info, person_id: Id, name: str, idempotency_key: Key) -> NameOutcome:
+    async def name_person(self, info: Info, person_id: Id, name: Name, idempotency_key: Key) -> NameOutcome:
         return await expected(space_api.name_person(info.context, person_id, name, idempotency_key))
 
     @strawberry.mutation(
-        description="Record that a person gave, withdrew or refused consent; obeyed in the same transaction. The person's own "
-        "token, or the scope `admin`."
+        description="Record that a person let their voice be remembered, or took that back; obeyed in the same transaction. "
+        "The person's own token, or the scope `admin`."
     )
     async def record_consent(
         self,
         info: Info,
         person_id: Id,
-        state: ConsentState_,
-        consent: ConsentInput,
+        state: Annotated[ConsentState_, strawberry.argument(description="What the person said.")],
+        consent: Agreed,
         idempotency_key: Key,
-        purpose: Annotated[
-            str, strawberry.argument(description="remember_voice, attribute, keep_audio or infer_persona.")
-        ] = "remember_voice",
     ) -> ConsentOutcome:
-        return await expected(space_api.record_consent(info.context, person_id, purpose, state, consent, idempotency_key))
+        return await expected(space_api.save_consent(info.context, person_id, state, consent, idempotency_key))
 
     @strawberry.mutation(description="Change policies of the space. Needs the scope `admin`.")
-    async def set_space_policy(self, info: Info, policy: SpacePolicyInput, idempotency_key: Key) -> SpaceOutcome:
+    async def set_space_policy(self, info: Info, policy: Policies, idempotency_key: Key) -> SpaceOutcome:
         return await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
 
 

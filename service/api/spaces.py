@@ -1,10 +1,9 @@
-"""Which policies hold here, and who changed a name, a consent or a policy? Reads and mutations about people and spaces."""
+"""Who is known here and on what terms? Policies of the space, and mutations of names, voices, consents and policies."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
@@ -15,9 +14,10 @@ from service.api.context import NotAllowed as Refused
 from service.api.jobs import short
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
+from service.errors import VoicegraphError
 from service.graph.jobs import NewJob
 from service.graph.spaces import ensure_space, save_space
-from service.graph.write_people import rename_person, save_consent
+from service.pipelines.enrol import VoiceKnown, record_consent, rename
 from service.pipelines.jobs import body_hash, once
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
 
@@ -29,8 +29,15 @@ AnonymousVoices_ = strawberry.enum(
     AnonymousVoices, name="AnonymousVoices", description="What becomes of the voices of people who were never asked."
 )
 ConsentState_ = strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
-PURPOSES = ("remember_voice", "attribute", "keep_audio", "infer_persona")
 MAX_DAYS = 3_650
+
+
+class VoiceTaken(VoicegraphError):
+    """VoiceKnown without whose it is: who may enrol need not see that person."""
+
+    code = "voice_taken"
+    says = "This voice is somebody's who is enrolled already. Rename that person instead."
+    http_status = 409
 
 
 @strawberry.type(name="Space", description="The tenant of this token, and its policies.")
@@ -126,7 +133,12 @@ async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInp
     name, version, channel = short("name", name), short("textVersion", consent.text_version), short("channel", consent.channel)
 
     async def do() -> Mapping[str, Any]:
-        person = await context.services.enrol(space=context.space, name=name, clip=clip, text_version=version, channel=channel)
+        try:
+            person = await context.services.enrol(
+                space=context.space, name=name, clip=clip, text_version=version, channel=channel
+            )
+        except VoiceKnown:
+            raise VoiceTaken() from None
         return {"person_id": person}
 
     body = {"name": name, "upload": upload_id, "text_version": version, "channel": channel}
@@ -139,36 +151,32 @@ async def name_person(context: Context, person_id: str, name: str, key: str) -> 
     principal = await _about(context, person_id, "name somebody")
 
     async def do() -> Mapping[str, Any]:
-        await context.services.graph.write(rename_person, context.space, person_id, name)
+        await rename(context.services.graph, space=context.space, person_id=person_id, name=name)
         return {"person_id": person_id}
 
     done = await _once(context, principal, "name_person", key, {"person": person_id, "name": name}, do)
     return NamedType(person_id=_person(done))
 
 
-async def record_consent(
-    context: Context, person_id: str, purpose: str, state: Consent, consent: ConsentInput, key: str
+async def save_consent(
+    context: Context, person_id: str, state: Consent, consent: ConsentInput, key: str
 ) -> ConsentRecordedType:
     person_id, version = local_id(person_id), short("textVersion", consent.text_version)
     channel = short("channel", consent.channel)
-    if purpose not in PURPOSES:
-        raise BadInput(what="purpose", given=repr(short("purpose", purpose)), needed=" or ".join(PURPOSES))
     principal = await _about(context, person_id, "record somebody's consent")
 
     async def do() -> Mapping[str, Any]:
-        consent_id = await context.services.graph.write(
-            save_consent,
-            context.space,
-            person_id,
-            state,
+        consent_id = await record_consent(
+            context.services.graph,
+            space=context.space,
+            person_id=person_id,
+            state=state,
             text_version=version,
             channel=channel,
-            at=datetime.now(UTC),
-            purpose=purpose,
         )
         return {"person_id": person_id, "consent_id": consent_id}
 
-    body = {"person": person_id, "purpose": purpose, "state": state, "text_version": version, "channel": channel}
+    body = {"person": person_id, "state": state, "text_version": version, "channel": channel}
     done = await _once(context, principal, "record_consent", key, body, do)
     return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
 

@@ -15,10 +15,10 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from service.api.http import HttpConfig
-from service.api.services import Services
 from service.api.tokens import issue
 from service.app import create_app
 from service.pipelines.jobs import JobsConfig
+from service.wiring import Services
 
 
 @dataclass
@@ -42,6 +42,13 @@ class Api:
         response = await self.http.post("/graphql", json={"query": query, "variables": variables}, headers=sent)
         assert response.status_code == 200, response.text
         return response.json()
+
+    async def http_text(self, query: str, token: str | None = None, headers: dict[str, str] | None = None) -> str:
+        """The response as text; the query itself must be a valid one."""
+        answer = await self.post(query, token, headers)
+        codes = [e.get("extensions", {}).get("code") for e in answer.get("errors", [])]
+        assert None not in codes and "unexpected" not in codes and "query_too_costly" not in codes, (query, answer)
+        return json.dumps(answer, ensure_ascii=False)
 
     async def data(self, query: str, token: str | None = None, headers: dict[str, str] | None = None, **variables: Any) -> Any:
         """Its data; fails on errors."""

@@ -1,0 +1,298 @@
+"""No path of the schema leads around the gate: as a stranger, as somebody else, from another space, by query, mutation and
+subscription. What lies outside must not show in any byte of an answer, and must answer like what does not exist."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import re
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import GraphQLInterfaceType, GraphQLObjectType
+
+from service.api.jobs import JobType
+from service.api.schema import make_schema
+from service.graph.driver import Graph
+from service.graph.jobs import JobStatus, NewJob, save_job
+from service.settings import Settings
+from service.types.ids import derived, fresh
+from service.wiring import Services
+from tests.api.schema_walk import Walk
+from tests.api.serving import Api, serving
+from tests.graph.graph_builders import Said, World, seed, unit_vectors
+
+schema = make_schema(development=True)._schema
+WALK = Walk(schema)
+V = unit_vectors(8, seed=7)
+
+SAID = [
+    Said("ana", "Good morning everybody, breakfast is ready", ["*"], session="kitchen", vector=V[0]),
+    Said("ana", "The surprise party for Dan is on Friday evening", ["ana", "ben"], to=["ben"], session="garden", vector=V[1]),
+    Said("ben", "I hid the presents behind the wardrobe", ["ana", "ben"], to=["ana"], session="garden", vector=V[2]),
+    Said(None, "Somebody unresolved mumbles about presents", ["ana", "ben"], session="garden", vector=V[3]),
+    Said("cleo", "The doctor says the knee needs an operation", ["cleo", "dan"], to=["dan"], session="attic", vector=V[4]),
+    Said("dan", "Then we postpone the mountains until spring", ["cleo", "dan"], to=["cleo"], session="attic", vector=V[5]),
+    Said("cleo", "A secret that is mine alone", ["cleo"], session="attic", vector=V[6]),
+]
+GROUPS = {"ana": {"ana", "ben"}, "ben": {"ana", "ben"}, "cleo": {"cleo", "dan"}, "dan": {"cleo", "dan"}, None: set()}
+
+
+@dataclass(frozen=True)
+class House:
+    api: Api
+    world: World
+    jobs: dict[str, str]
+    """By account name, the id of a job."""
+
+    def outside(self, *names: str) -> set[str]:
+        """Everything that may not show to who sees what `names` see: ids, texts, names, titles."""
+        seen = {name for name in names if name}
+        hidden = [i for i, s in enumerate(SAID) if "*" not in s.readers and not (seen and seen <= set(s.readers))]
+        known = {s.by for i, s in enumerate(SAID) if i not in hidden} | {
+            t for i, s in enumerate(SAID) if i not in hidden for t in s.to
+        }
+        sessions = {s.session for i, s in enumerate(SAID) if i not in hidden}
+        people = {"ana", "ben", "cleo", "dan"} - known - seen
+        rooms = {s.session for s in SAID} - sessions
+        return {
+            *(self.world.message(i) for i in hidden),
+            *(SAID[i].text for i in hidden),
+            *(self.world.person(p) for p in people),
+            *(p.title() for p in people),
+            *(self.world.session(s) for s in rooms),
+            *rooms,
+            *(id for name, id in self.jobs.items() if name not in seen),
+        }
+
+
+@pytest.fixture
+async def house(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[House]:
+    """A server whose default space is this test's, so that callers without a token meet it too."""
+    world = await seed(graph, space, ["ana", "ben", "cleo", "dan"], SAID)
+    await world.replies(2, 1)
+    await world.replies(5, 4)
+    services = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", space=space), graph)
+    async with serving(services, space) as api:
+        jobs = {}
+        for name in ("ana", "cleo"):
+            new = NewJob(space, derived("account", space, "local", name), fresh(), "ingest", "hash", "{}")
+            job, _ = await graph.write(save_job, new, JobStatus.RUNNING, again=())
+            jobs[name] = job.id
+        yield House(api, world, jobs)
+
+
+def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
+    """What is asked of the root fields: ids the caller should not know, and words that are in what they may not read."""
+    people = [house.world.person(p) for p in ("ana", "ben", "cleo", "dan")]
+    filters = f"filters: {{speakers: {json.dumps(people)}}}"
+    words = '"surprise party presents doctor knee operation secret mountains breakfast"'
+    return {
+        "search": [f"query: {words}, first: 20, explain: true{f}" for f in ("", f", {filters}")],
+        "ask": [f"question: {words}, explain: true"],
+        "messages": ["first: 50", *(f'first: 9, speakerId: "{p}"' for p in people)],
+        **{name: ["first: 50", "last: 50"] for name in ("people", "sessions", "jobs")},
+        **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "job", "node")},
+    }
+
+
+async def leaks(house: House, token: str | None, names: tuple[str, ...], headers: dict[str, str] | None = None) -> list[str]:
+    """Every query whose answer shows something outside, and what it showed."""
+    outside = house.outside(*names)
+    answers = await answers_to(house, token, headers)
+    assert len(answers) > 15
+    return [f"{secret!r} by {query}" for query, answer in answers.items() for secret in outside if secret in answer]
+
+
+async def answers_to(house: House, token: str | None, headers: dict[str, str] | None = None) -> dict[str, str]:
+    """What every way through the schema answers, by query; eight ways in a request."""
+    ways = [query for _, query in WALK.queries(_query(), arguments(house, ["x"]))]
+    answers = {}
+    for some in (ways[i : i + 8] for i in range(0, len(ways), 8)):
+        query = "{ " + " ".join(f"w{i}: {way}" for i, way in enumerate(some)) + " }"
+        answers[query] = readable(await house.api.http_text(query, token, headers))
+    return answers
+
+
+async def test_a_stranger_without_a_token_meets_only_what_is_public(house: House) -> None:
+    assert await leaks(house, None, ()) == []
+
+
+async def test_a_token_of_nobody_in_particular_meets_only_what_is_public(house: House) -> None:
+    assert await leaks(house, house.api.token("nobody"), ()) == []
+
+
+@pytest.mark.parametrize("name", ["ana", "cleo"])
+async def test_a_person_meets_only_their_own_scope(house: House, name: str) -> None:
+    token = house.api.token(name, person_id=house.world.person(name))
+    assert await leaks(house, token, (name,)) == []
+
+
+async def test_a_listener_from_outside_leaves_only_what_is_public(house: House) -> None:
+    token = house.api.token("somebody", person_id=house.world.person("ana"))
+    headers = {"x-voicegraph-heard-by": house.world.person("cleo")}
+    assert await leaks(house, token, ("ana", "cleo"), headers) == []
+
+
+async def test_the_same_person_seen_from_another_space_is_nobody(house: House) -> None:
+    token = house.api.token("ana", space=f"other-{fresh()}", person_id=house.world.person("ana"), scopes=["ask", "admin"])
+    for query, answer in (await answers_to(house, token)).items():
+        assert not any(s.text in answer or s.session in answer for s in SAID), query
+
+
+async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
+    """Else the tests above would pass on an empty graph."""
+    token = house.api.token("ana", person_id=house.world.person("ana"))
+    for given, seen in ((None, 1), (token, 4)):
+        answers = await answers_to(house, given)
+        for way in (": messages(", ": search(", ": sessions("):
+            found = "".join(answer for query, answer in answers.items() if way in query)
+            assert sum(s.text in found for s in SAID) == seen, way
+
+
+async def test_an_id_outside_answers_like_one_that_does_not_exist(house: House) -> None:
+    """For every Node type, by its own field and by node(id)."""
+    world, kinds = house.world, {t.name for t in schema.get_possible_types(_node())}
+    cleo = {
+        "Person": world.person("cleo"),
+        "Session": world.session("attic"),
+        "Message": world.message(4),
+        JobType.__strawberry_definition__.name: house.jobs["cleo"],  # type: ignore[attr-defined]
+    }
+    assert set(cleo) == kinds
+    tokens = [None, house.api.token("nobody"), house.api.token("ana", person_id=world.person("ana"))]
+    for kind, token in itertools.product(kinds, tokens):
+        for query in (
+            f"query($id: ID!) {{ {kind.lower()}(id: $id) {{ id }} }}",
+            "query($id: ID!) { node(id: $id) { id __typename } }",
+        ):
+            for form in (cleo[kind], f"{kind}:{cleo[kind]}"):
+                absent = form.replace(cleo[kind], fresh())
+                assert await house.api.post(query, token, id=form) == await house.api.post(query, token, id=absent)
+    owner = house.api.token("cleo", person_id=world.person("cleo"))
+    for kind in kinds:
+        data = await house.api.data("query($id: ID!) { node(id: $id) { id } }", owner, id=f"{kind}:{cleo[kind]}")
+        assert data["node"]["id"] == f"{kind}:{cleo[kind]}"
+
+
+@pytest.mark.parametrize("scopes", [["ask"], ["ingest"], ["ask", "read_all"]])
+async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: House, scopes: list[str]) -> None:
+    token = house.api.token("ana", person_id=house.world.person("ana"), scopes=scopes)
+    cleo_upload = await house.api.upload(b"cleo's voice", house.api.token("cleo", scopes=["ingest"]))
+    for query, id, absent in (
+        (
+            'namePerson(personId: $id, name: "X", idempotencyKey: "$key")',
+            house.world.person("cleo"),
+            fresh(),
+        ),
+        (
+            'recordConsent(personId: $id, state: OPTED_OUT, consent: {textVersion: "1", channel: "x"}, idempotencyKey: "$key")',
+            house.world.person("cleo"),
+            fresh(),
+        ),
+        ('ingest(input: {uploadId: $id}, idempotencyKey: "$key")', cleo_upload, "0" * 64),
+        (
+            'enrol(name: "X", uploadId: $id, consent: {textVersion: "1", channel: "x"}, idempotencyKey: "$key")',
+            cleo_upload,
+            "0" * 64,
+        ),
+    ):
+        answers = []
+        for given in (id, absent):
+            text = (
+                f"mutation($id: ID!) {{ {query.replace('$key', fresh())} {{ __typename ... on Problem {{ code message }} }} }}"
+            )
+            answers.append(json.dumps(await house.api.data(text, token, id=given)).replace(given, "ID"))
+        assert answers[0] == answers[1]
+        assert "NotAllowed" in answers[0] or "NotFound" in answers[0]
+    person = await house.world.graph.read(_display_name, house.world.person("cleo"))
+    assert person == "Cleo"
+
+
+async def test_a_subscription_to_somebody_elses_job_answers_like_one_to_none(house: House) -> None:
+    query = "subscription($id: ID!) { jobProgress(id: $id) { __typename ... on Job { id } ... on Problem { code message } } }"
+    ana = house.api.token("ana", person_id=house.world.person("ana"))
+    answers = []
+    for id in (house.jobs["cleo"], fresh()):
+        async with house.api.socket({"authorization": f"Bearer {ana}"}) as socket:
+            assert json.loads(await socket.recv())["type"] == "connection_ack"
+            await socket.send(
+                json.dumps({"id": "1", "type": "subscribe", "payload": {"query": query, "variables": {"id": id}}})
+            )
+            answers.append((await socket.recv()).replace(id, "ID"))
+            assert json.loads(await socket.recv()) == {"id": "1", "type": "complete"}
+    assert answers[0] == answers[1] and "NotFound" in answers[0]
+
+
+async def test_a_query_over_a_websocket_meets_the_same_gate(house: House) -> None:
+    cleo = house.api.token("cleo", person_id=house.world.person("cleo"))
+    outside = house.outside("cleo")
+    async with house.api.socket({"authorization": f"Bearer {cleo}"}) as socket:
+        await socket.recv()
+        seen = ""
+        for number, (_, query) in enumerate(WALK.queries(_query(), arguments(house, ["x"]))):
+            await socket.send(json.dumps({"id": str(number), "type": "subscribe", "payload": {"query": f"{{ {query} }}"}}))
+            while True:
+                message = await asyncio.wait_for(socket.recv(), 30)
+                answer = readable(str(message))
+                assert not [secret for secret in outside if secret in answer], query
+                seen += answer
+                if json.loads(message)["type"] in ("complete", "error"):
+                    break
+        assert "A secret that is mine alone" in seen
+
+
+async def test_what_one_asker_may_see_leads_nowhere_else(house: House) -> None:
+    """Two askers in one request: each answer is read on with its own asker's eyes, not with those of the request."""
+    token = house.api.token("bot", may_act_for=[house.world.person("ana"), house.world.person("cleo")])
+    fields = """{ ... on SearchResult { hits { message { text
+      speaker { displayName messages(first: 50) { edges { node { text } } } }
+      session { messages(first: 50) { edges { node { text } } } } } } } }"""
+    query = (
+        "{ "
+        + " ".join(
+            f'{name}: search(query: "presents operation", asker: {{actingFor: "{house.world.person(name)}"}}) {fields}'
+            for name in ("ana", "cleo")
+        )
+        + " }"
+    )
+    data = await house.api.data(query, token)
+    for name in ("ana", "cleo"):
+        answer = json.dumps(data[name])
+        assert not [s for s in house.outside(name) if s in answer]
+        assert sum(s.text in answer for s in SAID) >= 3
+
+
+async def test_errors_tell_nothing(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    query = """{ search(query: "knee operation \\\\ AND ) OR (text:*", filters: {since: "2026-01-01"}) {
+      __typename ... on Problem { code message } } }"""
+    answer = json.dumps(await house.api.post(query, house.api.token("nobody")))
+    assert "Traceback" not in answer and "bolt" not in answer and "neo4j" not in answer.lower()
+    assert "knee" not in caplog.text
+
+
+def readable(answer: str) -> str:
+    """The answer, and what its cursors say."""
+    cursors = re.findall(r'"(?:cursor|startCursor|endCursor)": ?"([^"]+)"', answer)
+    return answer + " ".join(base64.urlsafe_b64decode(c + "=" * (-len(c) % 4)).decode() for c in cursors)
+
+
+async def _display_name(tx: Any, id: str) -> str:
+    result = await tx.run("MATCH (p:Person {id: $id}) RETURN p.display_name AS name", id=id)
+    return str((await result.single())["name"])
+
+
+def _query() -> GraphQLObjectType:
+    assert schema.query_type is not None
+    return schema.query_type
+
+
+def _node() -> GraphQLInterfaceType:
+    node = schema.get_type("Node")
+    assert isinstance(node, GraphQLInterfaceType)
+    return node
