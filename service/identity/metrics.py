@@ -192,7 +192,8 @@ def share_interval(successes: int, total: int) -> tuple[float, float]:
     z, p = 1.959964, successes / total
     centre, spread = p + z * z / (2 * total), z * float(np.sqrt(p * (1 - p) / total + z * z / (4 * total * total)))
     scale = 1 + z * z / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    return (0.0 if successes == 0 else low), (1.0 if successes == total else high)
 
 
 def _share(part: int, whole: int) -> float:

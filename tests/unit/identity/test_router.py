@@ -90,7 +90,10 @@ def test_a_bound_track_with_another_voice_is_not_believed() -> None:
 
 
 def test_a_second_track_never_binds_the_same_person_and_makes_nobody_new() -> None:
-    turns = (a_turn("m0", axis(0), track="t1"), a_turn("m1", axis(0), at=5, track="t2"), a_turn("m2", between(0.2), at=10, track="t2"))
+    turns = (
+        a_turn("m0", axis(0), track="t1"), a_turn("m1", axis(0), at=5, track="t2"),
+        a_turn("m2", between(0.2), at=10, track="t2"),
+    )
     state, decisions = decide(*turns)
     assert [getattr(d, "reason", None) for d in decisions] == [None, "exclusive", "exclusive"]
     assert len(state.gallery) == 1
