@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from service.graph import migrate
@@ -14,6 +15,9 @@ from service.graph.driver import Graph, GraphConfig, changes
 from service.graph.server import EmbeddedServer, ServerConfig
 from service.settings import load_settings
 from service.types.ids import fresh
+
+hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one takes seconds where it should take none
+hypothesis.settings.load_profile("any machine")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -64,9 +64,7 @@ def names_in(lines: Sequence[str], config: NameConfig | None = None) -> frozense
     counts = Counter(name for match in found if match and (name := clean_name(match[1])))
     short = {name: n for name, n in counts.items() if len(name.split()) <= config.most_words}
     usual = sum(short.values()) >= config.usual * len(lines)
-    return frozenset(
-        name for name, n in short.items() if n >= config.repeated or (usual and _looks_like_a_name(name))
-    )
+    return frozenset(name for name, n in short.items() if n >= config.repeated or (usual and _looks_like_a_name(name)))
 
 
 def _looks_like_a_name(name: str) -> bool:
