@@ -198,6 +198,8 @@ class Fold:
         return link, create
 
     def scores(self, match: Match | None, index: int | None) -> Scores:
+        """Of the person at `index`. Where thresholds differ from person to person the runner-up's cosine is shifted by that
+        difference, so that the margin is the one that was judged."""
         thresholds, encoder = self.config.thresholds, self.config.thresholds.encoder
         if match is None or index is None:
             return Scores(None, None, thresholds.link(max(len(self.gallery), self.population)), self.config.policy, encoder)

@@ -162,7 +162,7 @@ class Unresolved:
     track: str
     scores: Scores
     reason: str
-    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | no_speech | opted_out"""
+    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech | opted_out"""
 
 
 Decision = Link | Create | Assigned | Unresolved
