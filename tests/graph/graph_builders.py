@@ -98,6 +98,8 @@ class Said:
     to: Sequence[str] = ()
     session: str = "monday"
     vector: Samples | None = field(default=None, repr=False)
+    context: Samples | None = field(default=None, repr=False)
+    """Of the context view; None: `vector`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,9 @@ def _message(world: World, index: int, said: Said, day: int, views: Sequence[str
         "audience": world.audience(said.readers),
         "readers": " ".join("public" if r == "*" else world.person(r).replace("-", "") for r in said.readers),
     }
-    if said.vector is not None:
-        for view in views:
-            props[f"embedding__{TEXT_SPACE}__{view}"] = [float(x) for x in said.vector]
+    for view in views if said.vector is not None else ():
+        vector = said.context if view == "context" and said.context is not None else said.vector
+        props[f"embedding__{TEXT_SPACE}__{view}"] = vector.tolist()
     return {"props": props, "to": [world.person(name) for name in said.to]}
 
 

@@ -1,0 +1,294 @@
+"""How fast and how complete is the search, over HTTP GraphQL, for one who may read little and one who may read much?
+
+A throwaway space (on NEO4J_URI, else on an embedded server of its own) is filled with messages of many audiences; two
+people ask it real questions through the API. `recall_at_15` compares what they get with the same search whose dense legs
+are exact (computed here, with numpy, over what each may read); `dense_recall_at_15` does so for the turn view alone.
+
+Texts and questions are LoCoMo's where ../shared is, embedded with the service's own model: at most MAX_DISTINCT distinct
+turns; further messages repeat a turn, each with noise of its own on the vectors (cosine 0.96 to the original).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from service.graph import migrate
+from service.graph.access import ReadScope
+from service.graph.driver import Graph, GraphConfig, changes, rows
+from service.graph.search import full_text, nearest_messages
+from service.graph.server import EmbeddedServer, ServerConfig
+from service.pipelines.search import SearchPipelineConfig
+from service.retrieval.fusion import fuse
+from service.retrieval.lucene import lucene_query
+from service.retrieval.plan import plan
+from service.settings import Settings
+from service.types.audio import Samples, TextEmbedder
+from service.types.ids import fresh
+from service.types.search import Filters, Ranked, Ranking, Tool
+from service.wiring import Services
+from tests.api.serving import Api, serving
+from tests.bench.report import Report, arguments
+from tests.conftest import CREATE_SPACE, SHARED
+from tests.graph.graph_builders import TEXT_SPACE, Said, World, seed
+
+SIZES = {1_000: (200, 800), 100_000: (200, 20_000)}  # messages → what each of the two viewers may read
+QUICK_SIZES = {1_000: (200, 800), 5_000: (200, 2_500)}
+MAX_DISTINCT, QUICK_DISTINCT = 3_000, 400  # texts embedded with the real model; 20 ms of CPU each
+NUM_QUESTIONS, QUICK_QUESTIONS = 200, 40
+NUM_PEOPLE = 300
+SMALL_AUDIENCES = 20  # the viewer of 200 reads ten messages in each
+LARGE_AUDIENCES = 200  # at least, of the other viewer
+NOISE = 0.3  # length of the noise added to a unit vector
+KEPT = 15
+
+SEARCH = """
+query ($question: String!) {
+  search(query: $question, first: 15, explain: true) {
+    __typename
+    ... on SearchResult {
+      hits { score visibleBecause message { id text saidAt speaker { id displayName } } }
+      explanation { visible legs }
+    }
+  }
+}
+"""
+
+FORGET_SPACE = "MATCH (n {space: $space}) WITH n LIMIT 2000 DETACH DELETE n"
+FORGET_SPACE_NODE = "MATCH (s:Space {id: $space}) DETACH DELETE s"
+AWAIT_INDEXES = "CALL db.awaitIndexes(600)"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    texts: tuple[str, ...]
+    turn: Samples
+    """Shape (texts, dimension), L2-normalised: of the words alone."""
+    context: Samples
+    """Of the words with up to three turns before them."""
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A space and the vectors in it, message by message."""
+
+    world: World
+    turn: Samples
+    context: Samples
+    readers: tuple[tuple[str, ...], ...]
+
+    def readable_by(self, name: str) -> np.ndarray[Any, Any]:
+        return np.flatnonzero([name in readers for readers in self.readers])
+
+
+async def main() -> None:
+    asked = arguments(__doc__ or "").parse_args()
+    report = Report("search")
+    async with services() as service:
+        embedder = await service.text_embedder()
+        corpus = a_corpus(embedder, report, quick=asked.quick)
+        for size, visible in (QUICK_SIZES if asked.quick else SIZES).items():
+            await measure(service, embedder, corpus, size, visible, report)
+    report.finish(asked.json)
+
+
+@asynccontextmanager
+async def services() -> AsyncIterator[Services]:
+    """The service over NEO4J_URI, or over an embedded server that is gone afterwards."""
+    settings = Settings(development=False, recogniser="none")
+    with tempfile.TemporaryDirectory(prefix="voicegraph-bench-") as directory:
+        server = None
+        if uri := os.environ.get("NEO4J_URI"):
+            config = GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ.get("NEO4J_PASSWORD", ""))
+        else:
+            heap = ServerConfig(cache=settings.cache_dir / "maven", heap="1g", page_cache="1g")
+            server = EmbeddedServer(Path(directory) / "neo4j", heap)
+            address = server.start()
+            config = GraphConfig(address.uri, address.user, address.password)
+        graph = await Graph.open(config)
+        await migrate.apply(graph)
+        yield Services(settings.model_copy(update={"data_dir": Path(directory)}), graph)
+        await graph.close()
+        if server is not None:
+            server.stop(fast=True)
+
+
+# ---- what is asked of what
+
+
+def a_corpus(embedder: TextEmbedder, report: Report, *, quick: bool) -> Corpus:
+    num_texts, num_questions = (QUICK_DISTINCT, QUICK_QUESTIONS) if quick else (MAX_DISTINCT, NUM_QUESTIONS)
+    locomo = SHARED / "data" / "locomo10.json"
+    if locomo.exists():
+        sessions, questions = _locomo(json.loads(locomo.read_text()))
+    else:
+        report.missing("LoCoMo's conversations (made-up sentences instead)", "put locomo10.json into ../shared/data")
+        sessions, questions = _made_up()
+    texts, contexts = [], []
+    for session in sessions:
+        for i, text in enumerate(session):
+            texts.append(text)
+            contexts.append(" ".join(session[max(0, i - 3) : i + 1]))
+    step = max(1, len(questions) // num_questions)
+    texts, contexts = texts[:num_texts], contexts[:num_texts]
+    return Corpus(tuple(texts), embedder.passages(texts), embedder.passages(contexts), tuple(questions[::step][:num_questions]))
+
+
+def _locomo(conversations: list[dict[str, Any]]) -> tuple[list[list[str]], list[str]]:
+    """Turns by session, and questions without the speakers' names (who have others here)."""
+    sessions, questions = [], []
+    for entry in conversations:
+        talk = entry["conversation"]
+        names = "|".join(re.escape(talk[who]) for who in ("speaker_a", "speaker_b"))
+        number = 1
+        while isinstance(talk.get(f"session_{number}"), list):
+            sessions.append([turn["text"] for turn in talk[f"session_{number}"]])
+            number += 1
+        questions += [" ".join(re.sub(rf"\b(?:{names})(?:'s)?\b", "", qa["question"]).split()) for qa in entry["qa"]]
+    return sessions, questions
+
+
+def _made_up() -> tuple[list[list[str]], list[str]]:
+    rng = np.random.default_rng(0)
+    people, deeds = ("my sister", "the neighbour", "our teacher", "a friend"), ("painted", "sold", "lost", "repaired", "found")
+    things = ("bicycle", "garden gate", "violin", "rowing boat", "camera", "kitchen table", "tent", "kite", "radio", "ladder")
+    places = ("in Lisbon", "by the river", "at the market", "behind the school", "on the island", "near the station")
+    picked = [tuple(str(rng.choice(words)) for words in (people, deeds, things, places)) for _ in range(MAX_DISTINCT)]
+    sentences = [f"{who.capitalize()} {did} the {what} {where}." for who, did, what, where in picked]
+    questions = [f"Who {did} the {what} {where}?" for _, did, what, where in picked]
+    return [sentences[i : i + 20] for i in range(0, len(sentences), 20)], questions
+
+
+async def fill(graph: Graph, corpus: Corpus, size: int, visible: tuple[int, int]) -> Filled:
+    """`size` messages: "little" reads visible[0] of them, "much" visible[1], over at least LARGE_AUDIENCES audiences."""
+    rng = np.random.default_rng(size)
+    per_audience = min(100, visible[1] // LARGE_AUDIENCES or 1)
+    people = [f"p{i}" for i in range(NUM_PEOPLE)]
+    which = np.arange(size) % len(corpus.texts)
+    turn, context = (_noisy(vectors[which], which, rng) for vectors in (corpus.turn, corpus.context))
+    said, readers = [], []
+    for i in range(size):
+        small = i < visible[0]
+        group = i * SMALL_AUDIENCES // visible[0] if small else SMALL_AUDIENCES + (i - visible[0]) // per_audience
+        asker = "little" if small else "much" if i < visible[0] + visible[1] else f"p{group % NUM_PEOPLE}"
+        others = (f"p{(7 * group) % NUM_PEOPLE}", f"p{(7 * group + group // NUM_PEOPLE + 1) % NUM_PEOPLE}")
+        readers.append(tuple(dict.fromkeys((asker, *others))))
+        said.append(
+            Said(others[i % 2], corpus.texts[which[i]], readers[-1], (others[1 - i % 2],), f"s{group}", turn[i], context[i])
+        )
+    space = f"bench-{fresh()}"
+    await graph.write(changes, CREATE_SPACE, space=space)
+    world = await seed(graph, space, ["little", "much", *people], said)
+    await graph.read(rows, AWAIT_INDEXES)
+    return Filled(world, turn, context, tuple(readers))
+
+
+def _noisy(vectors: Samples, which: np.ndarray[Any, Any], rng: np.random.Generator) -> Samples:
+    """Repetitions (not the first of each) with noise of length NOISE, L2-normalised again."""
+    noise = rng.standard_normal(vectors.shape).astype(np.float32)
+    noise *= NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
+    noise[: len(set(which.tolist()))] = 0.0
+    mixed = vectors + noise
+    return np.asarray(mixed / np.linalg.norm(mixed, axis=1, keepdims=True), dtype=np.float32)
+
+
+# ---- the measurement
+
+
+async def measure(
+    service: Services, embedder: TextEmbedder, corpus: Corpus, size: int, visible: tuple[int, int], report: Report
+) -> None:
+    started = time.perf_counter()
+    filled = await fill(service.graph, corpus, size, visible)
+    print(f"{size} messages written in {time.perf_counter() - started:.0f} s")
+    try:
+        async with serving(service, filled.world.space) as api:
+            for name in ("little", "much"):
+                await ask(service, embedder, corpus, filled, api, name, size, report)
+    finally:
+        while (await service.graph.write(changes, FORGET_SPACE, space=filled.world.space)).nodes_deleted:
+            pass
+        await service.graph.write(changes, FORGET_SPACE_NODE, space=filled.world.space)
+
+
+async def ask(
+    service: Services,
+    embedder: TextEmbedder,
+    corpus: Corpus,
+    filled: Filled,
+    api: Api,
+    name: str,
+    size: int,
+    report: Report,
+) -> None:
+    token = api.token(f"{name}@bench", person_id=filled.world.person(name))
+    scope = await filled.world.scope(name)
+    readable = filled.readable_by(name)
+    for question in corpus.questions[:10]:  # connections, plans and pages are warm afterwards
+        await api.data(SEARCH, token, question=question)
+    milliseconds, recalls, dense_recalls, legs = [], [], [], set()
+    for question in corpus.questions:
+        started = time.perf_counter()
+        result = (await api.data(SEARCH, token, question=question))["search"]
+        milliseconds.append(1_000 * (time.perf_counter() - started))
+        legs.update(result["explanation"]["legs"])
+        assert result["explanation"]["visible"] == len(readable), (result["explanation"], len(readable))
+        fused, dense, ours = await exact(service, embedder, filled, scope, readable, question)
+        recalls.append(_recall({hit["message"]["id"].partition(":")[2] for hit in result["hits"]}, fused))
+        dense_recalls.append(_recall(ours, dense))
+    condition, n = f"messages={size}/viewer={len(readable)}", len(milliseconds)
+    report.add("p50_ms", condition, "ours", float(np.percentile(milliseconds, 50)), "ms", n)
+    report.add("p95_ms", condition, "ours", float(np.percentile(milliseconds, 95)), "ms", n)
+    for metric, values in (("recall_at_15", recalls), ("dense_recall_at_15", dense_recalls)):
+        report.add(metric, condition, "ours", float(np.mean(values)), "share", n, _interval(values))
+    print(condition, "audiences:", len(scope.audiences), "legs:", ", ".join(sorted(legs)))
+
+
+async def exact(
+    service: Services, embedder: TextEmbedder, filled: Filled, scope: ReadScope, readable: np.ndarray[Any, Any], question: str
+) -> tuple[list[str], list[str], set[str]]:
+    """Ids of: the fused search with exact dense legs, the exact turn view, and our turn view; the first KEPT of each."""
+    config = SearchPipelineConfig()
+    planned = plan(question, {})
+    vector = embedder.queries([planned.meaning])[0]
+    words = lucene_query(planned.words, planned.names)
+    lexical = await service.graph.read(full_text, scope, words, Filters(), config.pool)
+    near = await service.graph.read(nearest_messages, scope, TEXT_SPACE, "turn", vector, Filters(), config.pool)
+    turn, context = (_best(filled, view, readable, vector, config.pool) for view in (filled.turn, filled.context))
+    fused = fuse({Tool.BM25: lexical.ranking, Tool.DENSE: turn, Tool.DENSE_CONTEXT: context}, config.fusion)
+    kept = [hit.id for hit in fused[:KEPT] if hit.score >= config.presentation.min_relevance]
+    return kept, [ranked.id for ranked in turn[:KEPT]], {ranked.id for ranked in near.ranking[:KEPT]}
+
+
+def _best(filled: Filled, vectors: Samples, readable: np.ndarray[Any, Any], vector: Samples, k: int) -> Ranking:
+    cosines = vectors[readable] @ vector
+    order = np.argsort(-cosines, kind="stable")[:k]
+    return tuple(Ranked(filled.world.message(int(readable[i])), float(cosines[i])) for i in order)
+
+
+def _recall(found: set[str], expected: list[str]) -> float:
+    return len(found & set(expected)) / len(expected) if expected else 1.0
+
+
+def _interval(values: list[float]) -> tuple[float, float]:
+    """95 % of the mean, by bootstrap over the questions."""
+    rng = np.random.default_rng(0)
+    means = rng.choice(np.asarray(values), (2_000, len(values))).mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
