@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import wave
 import zlib
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from service.graph.driver import Graph, changes
 from service.graph.write_sessions import NewMessage, NewSession
 from service.memory.interactions import Spoken
-from service.types.audio import EmbeddingSpace, Segment, SignalQuality, SpeakerEmbedding, SpeakerTurn
+from service.types.audio import SAMPLE_RATE, EmbeddingSpace, Segment, SignalQuality, SpeakerEmbedding, SpeakerTurn
 from service.types.ids import derived
 from service.types.memory import Attendance
 from service.types.people import TurnEvidence
@@ -112,12 +113,13 @@ def a_session(space: str, **given: Any) -> NewSession:
     )
 
 
-FORGET_SPACE = """
-MATCH (n) WHERE n.space = $space OR (n:Space AND n.id = $space)
-DETACH DELETE n
-"""
-
-
-async def forget_space(graph: Graph, space: str) -> None:
-    """Everything of one tenant, so that a second run begins where the first did."""
-    await graph.write(changes, FORGET_SPACE, space=space)
+def write_wav(path: Path, *channels: np.ndarray) -> Path:
+    """A 16-bit, 16 kHz WAV of float samples in [-1, 1], one array a channel."""
+    length = max(len(samples) for samples in channels)
+    padded = np.stack([np.pad(samples, (0, length - len(samples))) for samples in channels], axis=1)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(len(channels))
+        file.setsampwidth(2)
+        file.setframerate(SAMPLE_RATE)
+        file.writeframes((np.clip(padded, -1, 1) * 32767).astype("<i2").tobytes())
+    return path

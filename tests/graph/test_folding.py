@@ -11,6 +11,7 @@ import pytest
 from service.errors import NotFound
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
+from service.graph.forget_space import forget_space
 from service.graph.spaces import get_space, save_space
 from service.graph.voices import list_voices
 from service.graph.write_consents import save_consent
@@ -24,7 +25,7 @@ from service.types.audio import SpeakerEmbedding, SpeakerTurn
 from service.types.ids import fresh
 from service.types.memory import SessionStatus
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, SpaceSettings
-from tests.builders import VOICE, a_heard_turn, a_message, a_session, a_voice, evidence_of, forget_space, there
+from tests.builders import VOICE, a_heard_turn, a_message, a_session, a_voice, evidence_of, there
 
 Heard = tuple[SpeakerTurn, SpeakerEmbedding | None]
 NOTHING = CallerKnows()
