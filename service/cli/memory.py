@@ -14,6 +14,7 @@ from service.cli.shown import Bars, plain, show, table
 from service.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from service.pipelines.ingest import IngestReport, IngestRequest
     from service.types.memory import Session
     from service.types.people import Person
     from service.types.search import Answer
@@ -52,7 +53,7 @@ def ingest(
         raise typer.BadParameter("--session and --transcript belong to one FILE; give them one at a time.")
     began = _time(started_at)
 
-    def request(path: Path, space: str) -> Any:
+    def request(path: Path, space: str) -> IngestRequest:
         from service.pipelines.ingest import IngestRequest
 
         return IngestRequest(
@@ -61,16 +62,16 @@ def ingest(
 
     with Bars() as bar:
 
-        async def work(services: Services) -> list[Any]:
+        async def work(services: Services) -> list[IngestReport]:
             remember = await services.ingest()
             return [await remember(request(path, services.settings.space), bar(path.name)) for path in files]
 
         reports = with_services(work, space=space, encoder=encoder)
-    columns = ("file", "session", "status", "messages", "people met", "people known", "seconds")
-    rows = [
-        (path.name, r.session_id, r.status, r.num_messages, r.people_created, r.people_linked, f"{r.seconds:.1f}")
-        for path, r in zip(files, reports, strict=True)
-    ]
+    columns = ("file", "session", "", "messages", "people met", "people known", "seconds")
+    rows = []
+    for path, r in zip(files, reports, strict=True):
+        news = "known already" if r.already_complete else "remembered"
+        rows.append((path.name, r.session_id, news, r.num_messages, r.people_created, r.people_linked, f"{r.seconds:.1f}"))
     show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
 
 

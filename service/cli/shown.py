@@ -19,9 +19,9 @@ from service.types.audio import Progress as Report
 
 PIPE_WIDTH = 160
 """Columns where no terminal says: tables stay whole in a log."""
-OUT = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+OUT = Console(markup=False, emoji=False, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 """Results, and nothing else: what a pipe gets."""
-ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+ERR = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Progress, hints and errors."""
 
 
@@ -72,7 +72,7 @@ def show_error(code: str, message: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=False), file=sys.stderr)
     else:
-        ERR.print(f"{code}: {message}", markup=False, style="red")
+        ERR.print(f"{code}: {message}", style="red")
 
 
 class Bars:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from service.wiring import Services
 
 SPACE = "demo"
+"""Where the command lets it happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Demo:
 async def run(
     settings: Settings, bar: Callable[[str], Progress], show: Callable[[Demo], None], *, keep: bool = False, serve: bool = False
 ) -> None:
-    """The whole demo; `show` is called once it is over, before a service that is to `serve` goes on until it is stopped.
+    """The whole demo, in the space of the settings. `show` is called when it is over, and only then a service that is to
+    `serve` goes on, until it is stopped.
 
     `keep`: go on with what an earlier demo left (nothing is remembered twice) rather than begin afresh."""
     from service.graph.forget_space import forget_space
@@ -60,7 +62,7 @@ async def run(
     async with open_services(settings) as services:
         report(0.7, "making room")
         if not keep:
-            await forget_space(services.graph, SPACE)
+            await forget_space(services.graph, settings.space)
         report(1.0, "ready")
         report = bar("Models")
         report(0.0, "loading; exported once, the first time")
@@ -81,7 +83,7 @@ async def _token(services: Services) -> AsyncIterator[str]:
     path = services.settings.tokens_file
     expires = datetime.now(UTC) + timedelta(hours=1)
     scopes = ("admin", "ingest", "ask", "read_all")
-    token, entry = issue(path, subject="voicegraph demo", space=SPACE, scopes=scopes, expires_at=expires)
+    token, entry = issue(path, subject="voicegraph demo", space=services.settings.space, scopes=scopes, expires_at=expires)
     try:
         yield token
     finally:
@@ -99,7 +101,7 @@ def _where(services: Services, url: str, serve: bool) -> Where:
         api=api,
         graphiql=api,
         browser=address.browser if address else None,
-        show_graph=f"MATCH way = (:Person {{space: '{SPACE}'}})-[:SPEAKS]->(:Message)-[:ADDRESSES]->(:Person) RETURN way",
+        show_graph=f"MATCH w = (:Person {{space: '{settings.space}'}})-[:SPEAKS]->()-[:ADDRESSES]->() RETURN w",
         try_own='voicegraph ingest FILE && voicegraph people && voicegraph ask "What did we agree on?"',
         serving=serve,
     )
