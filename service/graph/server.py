@@ -12,7 +12,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -25,8 +24,10 @@ import psutil
 from neo4j import exceptions as failures
 
 from service.errors import VoicegraphError
+from service.graph.browser import opening_page, with_connect_page
 from service.graph.java import find_java
 from service.graph.maven import NEO4J_LOCK, Progress, fetch_locked, read_lock
+from service.graph.ports import free_port, listens
 from service.graph.server_errors import PasswordLost, ServerTooSlow, StoreOfNewerNeo4j, StoreUnreadable, death, disk_full
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
@@ -120,7 +121,7 @@ class EmbeddedServer:
             if state is None:
                 self._check_store()
                 jars = fetch_locked(cache=self.config.cache or self.directory / "jars", progress=progress)
-                state = self._start(":".join(map(str, jars)))
+                state = self._start(":".join(str(with_connect_page(jar) if _is_browser(jar) else jar) for jar in jars))
             self._await_answer(state)
             (self.directory / "version").write_text(self.version)
             self._use()
@@ -153,6 +154,13 @@ class EmbeddedServer:
                     process.wait(self.config.stop_timeout)
             self._state_file.unlink(missing_ok=True)
             return True
+
+    def browser_page(self, cypher: str = "") -> Path:
+        """A private file that opens Neo4j Browser connected, with `cypher` in its editor; starts the server if need be."""
+        address = self.start()
+        page = self.directory / "browser.html"
+        _write_private(page, opening_page(address.http, int(address.uri.rpartition(":")[2]), address.password, cypher))
+        return page
 
     def status(self) -> ServerStatus:
         """What runs, without starting anything."""
@@ -239,8 +247,8 @@ class EmbeddedServer:
             last = json.loads(self._state_file.read_text())
         except FileNotFoundError:
             last = {}
-        bolt = _free_port(last.get("bolt_port"), self.config.bolt_port)
-        return bolt, _free_port(last.get("http_port"), self.config.http_port, but=bolt)
+        bolt = free_port(last.get("bolt_port"), self.config.bolt_port)
+        return bolt, free_port(last.get("http_port"), self.config.http_port, but=bolt)
 
     def _write_config(self, bolt: int, http: int) -> None:
         conf = self.home / "conf"
@@ -286,7 +294,7 @@ class EmbeddedServer:
             if self._running() is None:
                 self._state_file.unlink(missing_ok=True)
                 raise self._death(_exit_code(state.pid), (state.bolt_port, state.http_port))
-            if _listens(state.bolt_port) and self._answers(state):
+            if listens(state.bolt_port) and self._answers(state):
                 return
             time.sleep(0.1)
         raise ServerTooSlow(seconds=self.config.start_timeout, log=self.log)
@@ -357,25 +365,12 @@ def embedded_version() -> str:
     return next(c[2] for one in read_lock(NEO4J_LOCK) if (c := one.coordinates.split(":"))[:2] == ["org.neo4j", "neo4j"])
 
 
+def _is_browser(jar: Path) -> bool:
+    return jar.name.startswith("neo4j-browser-")
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def _free_port(*wanted: int | None, but: int | None = None) -> int:
-    for port in (*wanted, 0):
-        if port is None or port == but:
-            continue
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port in TIME_WAIT is free
-            probe.bind(("127.0.0.1", port))
-            return int(probe.getsockname()[1])
-    raise AssertionError("the system gives no free port")
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _exit_code(pid: int) -> int | None:

@@ -19,6 +19,7 @@ import neo4j
 import psutil
 import pytest
 
+from service.graph.browser import SCRIPT
 from service.graph.java import find_java
 from service.graph.maven import DiskFull
 from service.graph.server import EmbeddedServer, ServerAddress, ServerConfig
@@ -125,6 +126,20 @@ def test_browser_is_served_and_bolt_speaks_websocket(own_server: EmbeddedServer)
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         assert b"101 Switching Protocols" in bolt.recv(200)
+
+
+def test_browser_opens_connected_through_a_page_for_the_user_only(own_server: EmbeddedServer) -> None:
+    page = own_server.browser_page("MATCH (n) RETURN n")
+    assert page.stat().st_mode & 0o777 == 0o600
+    address = own_server.start()
+    port = address.uri.rpartition(":")[2]
+    target = f"{address.http}/browser/connect.html?cmd=edit&arg=MATCH%20%28n%29%20RETURN%20n#{port}:{address.password}"
+    assert f'location.replace("{target}")' in page.read_text()
+    with urllib.request.urlopen(target.partition("#")[0], timeout=10) as served:
+        assert b'<script src="connect.js">' in served.read()
+        assert "script-src 'self'" in served.headers["Content-Security-Policy"]  # which is why the script is a file
+    with urllib.request.urlopen(f"{address.http}/browser/connect.js", timeout=10) as served:
+        assert served.read().decode() == SCRIPT
 
 
 def test_a_password_that_is_not_the_servers_is_told(own_server: EmbeddedServer) -> None:

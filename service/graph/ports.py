@@ -1,0 +1,23 @@
+"""Which ports of this machine are free, and which answer?"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+
+def free_port(*wanted: int | None, but: int | None = None) -> int:
+    for port in (*wanted, 0):
+        if port is None or port == but:
+            continue
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port in TIME_WAIT is free
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise AssertionError("the system gives no free port")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
