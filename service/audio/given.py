@@ -10,7 +10,7 @@ from service.audio.pieces import Piece
 from service.audio.quality import bandwidth_hz
 from service.audio.segmentation import FRAME_OFFSET, FRAME_SECONDS, Segmenter
 from service.audio.turns import DiarisedBlock, Draft, TurnsConfig, finished, is_telephone, joined, spoken
-from service.types.audio import Segment, SpeakerEncoder, Waveform
+from service.types.audio import Samples, Segment, SpeakerEncoder, Waveform
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,13 @@ def _pieces(
         for place, given in enumerate(inside)
         if given.label is None and given.segment.duration >= config.embedded_from
     }
-    longest = config.embedded_to
-    cropped = [sound.crop(Segment(sound.start, sound.start + longest)) for sound in sounds.values()]
-    vectors = encoder(cropped)
+    vectors = encoder([sound.crop(Segment(sound.start, sound.start + config.embedded_to)) for sound in sounds.values()])
     return {
-        place: Piece(*(round((edge - waveform.start) / FRAME_SECONDS) for edge in (own.start, own.end)), False, made.vector)
-        for (place, own), made in zip(((p, inside[p].segment) for p in sounds), vectors, strict=True)
+        place: _piece(inside[place].segment, waveform.start, made.vector)
+        for place, made in zip(sounds, vectors, strict=True)
     }
+
+
+def _piece(segment: Segment, start: float, vector: Samples) -> Piece:
+    first, last = (round((edge - start) / FRAME_SECONDS) for edge in (segment.start, segment.end))
+    return Piece(first, last, False, vector)

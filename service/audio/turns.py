@@ -112,7 +112,8 @@ def finished(
         longest = Segment(sound.start, sound.start + config.embedded_to)
         sounds.append(sound.crop(longest) if turns[-1].net_speech >= config.embedded_from else None)
     vectors = iter(encoder([sound for sound in sounds if sound is not None]))
-    return DiarisedBlock(waveform, tuple(turns), tuple(sound and next(vectors) for sound in sounds), tuple(speech))
+    embeddings = tuple(None if sound is None else next(vectors) for sound in sounds)
+    return DiarisedBlock(waveform, tuple(turns), embeddings, tuple(speech))
 
 
 def spoken(waveform: Waveform, segments: Sequence[Segment]) -> Waveform:

@@ -76,14 +76,14 @@ class SignalQuality:
     snr_db: float
     """Speech level over the level of the block's non-speech, dB; a rough figure."""
     bandwidth_hz: float
-    """Frequency under which 99 % of the speech energy lies."""
+    """Frequency under which 99 % of the pre-emphasised speech energy lies: service.audio.quality."""
     clipped: float
     """Share of samples at full scale, [0, 1]."""
 
     @property
     def is_telephone(self) -> bool:
-        """Narrowband: nothing above the 3.4 kHz of a telephone line (with the slope of real filters)."""
-        return self.bandwidth_hz <= 3_800.0
+        """Narrowband: nothing above the 4 kHz of 8 kHz sound (with the slope of real resamplers); wideband has over 4.7."""
+        return self.bandwidth_hz <= 4_400.0
 
 
 @dataclass(frozen=True, slots=True)
