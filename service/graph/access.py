@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from service.errors import VoicegraphError
 from service.graph.driver import rows
+from service.types.ids import derived
 
 if TYPE_CHECKING:
     from service.graph.driver import Tx
@@ -69,8 +70,7 @@ ORDER BY i
 """
 
 LIST_AUDIENCES = """
-MATCH (a:Audience {space: $space})
-WHERE a.public OR $reads_all
+MATCH (a:Audience {id: $public_id, space: $space}) WHERE a.public
 RETURN a.id AS id
 UNION
 WITH $hearers AS hearers WHERE NOT $public_only
@@ -78,7 +78,16 @@ MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
 WHERE p.id IN hearers[0]
   AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids })
 RETURN a.id AS id
+UNION
+WITH $reads_all AS reads_all WHERE reads_all
+MATCH (a:Audience {space: $space})
+RETURN a.id AS id
 """
+
+
+def public_audience(space: str) -> str:
+    """Id of the Audience of what everybody in the space may read."""
+    return derived("audience", space, "public")
 
 
 async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
@@ -96,6 +105,7 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         tx,
         LIST_AUDIENCES,
         space=viewer.space,
+        public_id=public_audience(viewer.space),
         hearers=[list(ids) for ids in sets],
         public_only=public_only,
         reads_all=reads_all,

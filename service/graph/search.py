@@ -103,9 +103,15 @@ WHERE ($speakers IS NULL OR m.speaker_id IN $speakers)
   AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
   AND ($sessions IS NULL OR m.session_id IN $sessions)
   AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-WITH m LIMIT $limit
 RETURN count(m) AS n
 """
+
+
+async def count_candidates(tx: Tx, scope: ReadScope, filters: Filters) -> int:
+    """How many messages of the scope the filters let through."""
+    found = await rows(tx, COUNT_CANDIDATES, **await _narrowed(tx, scope, filters))
+    return int(found[0]["n"])
+
 
 NEAREST_EXACT = """
 MATCH (a:Audience) WHERE a.id IN $audiences
@@ -155,20 +161,24 @@ async def nearest_messages(
     filters: Filters,
     k: int,
     config: SearchConfig = DEFAULTS,
+    *,
+    candidates: int | None = None,
 ) -> Leg:
     """The `k` visible messages whose `view` is nearest to `vector` (L2-normalised), with raw cosines.
 
     Exact over what is visible where that is little; else from the index: inside each audience when there are few, or
-    by over-fetching, wider until `k` are found, and exact when even the widest finds too few."""
+    by over-fetching, wider until `k` are found, and exact when even the widest finds too few. `candidates`: what
+    count_candidates says, where that is known already."""
     if not scope.audiences:
         return Leg((), "skipped(nothing visible)")
+    if candidates is None:
+        candidates = await count_candidates(tx, scope, filters)
     narrowed = await _narrowed(tx, scope, filters)
-    counted = await rows(tx, COUNT_CANDIDATES, limit=config.exact_limit + 1, **narrowed)
     asked = {"vector": [float(x) for x in vector], "k": k, **narrowed}
     exact, in_space, in_audience = (
         for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)
     )
-    if counted[0]["n"] <= config.exact_limit:
+    if candidates <= config.exact_limit:
         return Leg(_cosines(await rows(tx, exact, **asked)), "exact")
     if filters.empty and len(scope.audiences) <= config.few_audiences:
         found: list[dict[str, Any]] = []

@@ -10,13 +10,12 @@ from service.errors import InvalidInput
 from service.graph import search as legs
 from service.graph.messages import count_messages, find_messages, find_reasons, find_said_by_or_to
 from service.graph.people import list_named_people, list_same_people
-from service.retrieval.fusion import Fused, FusionConfig, favour, fuse
+from service.retrieval.fusion import FusionConfig, favour, fuse
 from service.retrieval.lucene import escaped, lucene_query
 from service.retrieval.plan import Plan, plan
 from service.retrieval.presentation import PresentationConfig, present
 from service.types.audio import Samples, TextEmbedder
-from service.types.memory import Message
-from service.types.search import Filters, Hit, SearchResult, Tool
+from service.types.search import Filters, Hit, Ranking, SearchResult, Tool
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -55,49 +54,49 @@ class Search:
         question = checked(question, self.config.max_question)
         if first is not None and first < 0:
             raise InvalidInput(what="`first`", given=first, needed="0 or more")
-        planned = await self._plan(scope, question)
-        visible, ran = await asyncio.gather(
-            self._graph.read(count_messages, scope), self._legs(scope, planned, filters or Filters())
-        )
-        fused = await self._fused(scope, planned, {tool: leg for tool, leg in ran.items()})
-        hits = await self._graph.read(self._shown, scope, fused, first)
+        filters = filters or Filters()
+        planned, visible, candidates = await self._graph.read(_planned, scope, question, filters)
+        ran = await self._legs(scope, planned, filters, candidates)
+        hits = await self._graph.read(self._shown, scope, planned, {tool: leg.ranking for tool, leg in ran.items()}, first)
         return SearchResult(hits, visible, tuple(f"{tool.value}:{leg.how}" for tool, leg in ran.items()))
 
-    async def _plan(self, scope: ReadScope, question: str) -> Plan:
-        names = escaped(question)
-        people = await self._graph.read(list_named_people, scope, names) if names else {}
-        return plan(question, people, scope.asker)
-
-    async def _legs(self, scope: ReadScope, planned: Plan, filters: Filters) -> dict[Tool, legs.Leg]:
+    async def _legs(self, scope: ReadScope, planned: Plan, filters: Filters, candidates: int) -> dict[Tool, legs.Leg]:
         """The full text runs while the question is embedded; then both dense views at once."""
-        lexical = asyncio.create_task(
-            self._graph.read(legs.full_text, scope, lucene_query(planned.words, planned.names), filters, self.config.pool)
-        )
-        vector = (await asyncio.to_thread(self._embedder.queries, [planned.meaning]))[0]
-        found = await asyncio.gather(lexical, *(self._nearest(scope, view, vector, filters) for view in _VIEWS.values()))
-        return dict(zip((Tool.BM25, *_VIEWS), found, strict=True))
+        words = lucene_query(planned.words, planned.names)
+        lexical = asyncio.create_task(self._graph.read(legs.full_text, scope, words, filters, self.config.pool))
+        try:
+            vector = (await asyncio.to_thread(self._embedder.queries, [planned.meaning]))[0]
+            dense = await asyncio.gather(*(self._nearest(scope, v, vector, filters, candidates) for v in _VIEWS.values()))
+            return {Tool.BM25: await lexical, **dict(zip(_VIEWS, dense, strict=True))}
+        finally:
+            lexical.cancel()
 
-    async def _nearest(self, scope: ReadScope, view: str, vector: Samples, filters: Filters) -> legs.Leg:
+    async def _nearest(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
-            legs.nearest_messages, scope, self.text_space, view, vector, filters, self.config.pool, self.config.legs
-        )
+            legs.nearest_messages, scope, self.text_space, view, vector, filters, self.config.pool, self.config.legs,
+            candidates=candidates,
+        )  # fmt: skip
 
-    async def _fused(self, scope: ReadScope, planned: Plan, ran: dict[Tool, legs.Leg]) -> tuple[Fused, ...]:
-        rankings = {tool: leg.ranking for tool, leg in ran.items()}
+    async def _shown(
+        self, tx: Tx, scope: ReadScope, planned: Plan, rankings: dict[Tool, Ranking], first: int | None
+    ) -> tuple[Hit, ...]:
         fused = fuse(rankings, self.config.fusion)
-        if not planned.people or not fused:
-            return fused
-        meant = await self._graph.read(_said_by_or_to, scope, [hit.id for hit in fused], planned.people)
-        return favour(fused, meant, sum(map(bool, rankings.values())), self.config.fusion)
-
-    async def _shown(self, tx: Tx, scope: ReadScope, fused: tuple[Fused, ...], first: int | None) -> tuple[Hit, ...]:
+        if planned.people and fused:
+            people = await list_same_people(tx, scope, planned.people)
+            meant = await find_said_by_or_to(tx, scope, [hit.id for hit in fused], people)
+            fused = favour(fused, meant, sum(map(bool, rankings.values())), self.config.fusion)
         wanted = [hit.id for hit in fused[: self.config.presentation.max_hits]]
-        messages: dict[str, Message] = await find_messages(tx, scope, wanted)
-        return present(fused, messages, await find_reasons(tx, scope, wanted), first, self.config.presentation)
+        messages, reasons = await find_messages(tx, scope, wanted), await find_reasons(tx, scope, wanted)
+        return present(fused, messages, reasons, first, self.config.presentation)
 
 
-async def _said_by_or_to(tx: Tx, scope: ReadScope, ids: list[str], people: tuple[str, ...]) -> frozenset[str]:
-    return await find_said_by_or_to(tx, scope, ids, await list_same_people(tx, scope, people))
+async def _planned(tx: Tx, scope: ReadScope, question: str, filters: Filters) -> tuple[Plan, int, int]:
+    """The plan, how many messages the scope holds, and how many of them the filters let through."""
+    names = escaped(question)
+    people = await list_named_people(tx, scope, names) if names else {}
+    visible = await count_messages(tx, scope)
+    candidates = visible if filters.empty else await legs.count_candidates(tx, scope, filters)
+    return plan(question, people, scope.asker), visible, candidates
 
 
 def checked(question: str, max_question: int) -> str:

@@ -116,7 +116,8 @@ async def resolve_viewer(
         verdict = verify(voice.embedding, voice.net_speech, known, config, channel=voice.channel)
         if verdict.person_id is None:
             return _refuse(_OF_VERDICT[verdict.outcome], verdict, detail=verdict.reason)
-    people = await graph.read(list_known_people, space, [id for id in (as_person, *heard_by) if id])
+    said = [id for id in (as_person, *heard_by) if id]
+    people = await graph.read(list_known_people, space, said) if said else frozenset()
     askers = _askers(principal, as_person if as_person in people else None, as_person is not None, verdict)
     if isinstance(askers, ViewerRefused):
         return askers

@@ -126,7 +126,7 @@ _said = st.builds(
 _hearers = st.lists(_names, max_size=3, unique=True).map(tuple)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=st.lists(_said, min_size=1, max_size=8), hearers=_hearers, unknown=st.booleans(), reads_all=st.booleans())
 async def test_no_read_shows_more_or_less_than_the_oracle(
     graph: Graph, said: list[Said], hearers: tuple[str, ...], unknown: bool, reads_all: bool
