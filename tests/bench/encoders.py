@@ -116,11 +116,10 @@ def equal_error(far: np.ndarray, frr: np.ndarray) -> float:
 
 
 def operating_point(made: Trials, far: np.ndarray, frr: np.ndarray, most: float) -> tuple[float, float]:
-    """The lowest cosine to accept at a false accept rate of at most `most`, and the false rejects there in %."""
-    accepted = int(np.searchsorted(far, most, side="right")) - 1
-    if accepted < 0:
-        return float(made.cosine[0]), 100.0
-    return float(made.cosine[accepted]), 100.0 * float(frr[accepted])
+    """The cosine above which to accept for a false accept rate of at most `most`, and the false rejects there in %."""
+    accepted = int(np.searchsorted(far, most, side="right"))
+    threshold = float(made.cosine[min(accepted, len(far) - 1)])
+    return threshold, 100.0 * float(frr[accepted - 1]) if accepted else 100.0
 
 
 def min_dcf(far: np.ndarray, frr: np.ndarray) -> float:
@@ -132,8 +131,9 @@ def add_rows(report: Report, condition: str, made: Trials, name: str, reference:
     """One set's figures; speech.md's beside them where `reference` has any."""
     far, frr = error_rates(made)
     points = [*operating_point(made, far, frr, 0.01), *operating_point(made, far, frr, 0.001), min_dcf(far, frr)]
-    drawn = [_draw(made, seed) for seed in range(BOOTSTRAP)]
-    intervals = [tuple(np.percentile(values, [2.5, 97.5])) for values in zip(*drawn, strict=True)]
+    drawn = np.array([_draw(made, seed) for seed in range(BOOTSTRAP)])
+    low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=0)
+    intervals = [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
     num_same = int(made.same.sum())
     report.add("eer", condition, "ours", equal_error(far, frr), "%", num_same, intervals[0])
     metrics = ("threshold_at_far_1", "frr_at_far_1", "threshold_at_far_0.1", "frr_at_far_0.1", "min_dcf")
@@ -149,9 +149,13 @@ def add_rows(report: Report, condition: str, made: Trials, name: str, reference:
 
 
 def _draw(made: Trials, seed: int) -> tuple[float, ...]:
+    """The same figures for speakers drawn with replacement; NaN where no pair of one speaker was drawn."""
     speakers = int(max(made.left.max(), made.right.max())) + 1
     chosen = np.random.default_rng(seed).integers(speakers, size=speakers)
-    far, frr = error_rates(made, np.bincount(chosen, minlength=speakers).astype(float))
+    weights = np.bincount(chosen, minlength=speakers).astype(float)
+    if not weights[made.left[made.same]].any():
+        return (np.nan,) * 6
+    far, frr = error_rates(made, weights)
     points = (*operating_point(made, far, frr, 0.01), *operating_point(made, far, frr, 0.001))
     return (equal_error(far, frr), *points, min_dcf(far, frr))
 

@@ -16,7 +16,7 @@ from service.audio.encoders import campplus_export
 from service.audio.encoders.embedding import DeviceMissing, ModelMissing, embed, sha256, version
 from service.types.audio import SAMPLE_RATE, EmbeddingSpace, Samples, SpeakerEmbedding, Waveform
 
-PREPROCESSING = "kaldi fbank 80, povey 25/10 ms, low 20 Hz, no dither; mean removed; repeated to 0.5 s and full steps"
+PREPROCESSING = "kaldi fbank 80, povey 25/10 ms, low 20 Hz, no dither; mean removed; repeated to 0.5 s"
 """Part of the embedding space's version: change it with anything below that changes vectors."""
 
 
@@ -25,9 +25,7 @@ class CampPlusConfig:
     minimum: float = 0.25
     """Seconds; under it a clip holds about one syllable. Whether such a clip may count is the router's choice."""
     least_frames: int = 50
-    """Shorter clips are repeated up to 0.5 s, about the least context of the network's dense layers (speech.md §5)."""
-    frame_step: int = 1
-    """Features are repeated to a multiple of this many 10 ms frames, so that equal lengths meet in a batch."""
+    """Shorter clips are repeated up to 0.5 s: the network was never measured on less."""
     batch_frames: int = 2_400
     """Frames in one run; on a CPU larger batches are slower (16 × 8 s: 140 ms an utterance, 4 × 8 s: 90 ms)."""
 
@@ -41,7 +39,7 @@ class CampPlus:
         self._config = config or CampPlusConfig()
         self._session = _session(model, device=device, threads=threads)
         weights = self._session.get_modelmeta().custom_metadata_map.get("weights_sha256") or sha256(model)
-        self._space = EmbeddingSpace("campplus", version(weights, PREPROCESSING, str(self._config.frame_step)), dimension=192)
+        self._space = EmbeddingSpace("campplus", version(weights, PREPROCESSING), dimension=192)
         self._options = _fbank_options()
 
     @classmethod
@@ -65,15 +63,13 @@ class CampPlus:
         return vectors
 
     def _features(self, samples: Samples) -> Samples:
-        """Log-mel energies minus their mean, shape (frames, 80), frames a full number of steps."""
+        """Log-mel energies minus their mean, shape (frames, 80); repeated from its beginning when too short."""
         bank = knf.OnlineFbank(self._options)
         bank.accept_waveform(SAMPLE_RATE, samples)
         bank.input_finished()
         frames = np.stack([bank.get_frame(i) for i in range(bank.num_frames_ready)])
-        step = self._config.frame_step
-        wanted = -(-max(len(frames), self._config.least_frames) // step) * step
         centred: Samples = (frames - frames.mean(axis=0)).astype(np.float32)
-        return np.resize(centred, (wanted, centred.shape[1]))  # repeats from the beginning
+        return np.resize(centred, (max(len(frames), self._config.least_frames), centred.shape[1]))
 
     def _batches(self, features: Sequence[Samples]) -> Iterator[list[int]]:
         by_length = sorted(range(len(features)), key=lambda i: len(features[i]))
@@ -106,4 +102,8 @@ def _session(model: Path, *, device: str, threads: int) -> Any:
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads must not burn a shared core
     providers = ["CUDAExecutionProvider"] * (has_cuda and device != "cpu") + ["CPUExecutionProvider"]
-    return onnxruntime.InferenceSession(model, options, providers=providers)
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=providers)
+    except Exception as problem:  # onnxruntime's errors have no other base in common
+        remedy = f"Remove the file, so that it is made again. onnxruntime said: {problem}"
+        raise ModelMissing(model="CAM++", where=model, remedy=remedy) from problem

@@ -59,6 +59,12 @@ def test_without_the_packages_it_says_what_to_install(tmp_path: Path, monkeypatc
         load_encoder("campplus", cache=tmp_path)
 
 
+def test_a_file_that_is_no_model_is_said_to_be_unusable(tmp_path: Path) -> None:
+    (tmp_path / "broken.onnx").write_bytes(b"hello")
+    with pytest.raises(ModelMissing, match=r"broken\.onnx"):
+        load_encoder("campplus", source=str(tmp_path / "broken.onnx"), cache=tmp_path)
+
+
 def test_a_clip_under_half_a_second_is_repeated_to_half_a_second(encoder: CampPlus) -> None:
     assert len(encoder._features(a_clip("Nora", seconds=0.3).samples)) == CampPlusConfig().least_frames
 
