@@ -139,7 +139,7 @@ def presence(turns: list[dict[str, Any]], duration: float) -> dict[str, list[flo
 
 def save_opus(path: Path, samples: Samples, config: RoomConfig) -> None:
     av = import_module("av")
-    with av.open(str(path), "w", format="ogg") as container:
+    with av.open(str(path), "w", format="ogg", options={"fflags": "+bitexact"}) as container:
         stream = container.add_stream("libopus", rate=RATE, layout="mono", options={"application": "voip"})
         stream.bit_rate = config.opus_bits_per_second
         frame = av.AudioFrame.from_ndarray(
@@ -179,15 +179,20 @@ def as_json(script: dict[str, Any]) -> str:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--voices", type=Path, required=True, help="the folder of voices of npm's kokoro-js")
-    speak, config = Speaker(arguments.parse_args().voices), RoomConfig()
+    arguments.add_argument("--only", nargs="*", help="ids of recordings and clips to make anew; default: all")
+    given = arguments.parse_args()
+    speak, config = Speaker(given.voices), RoomConfig()
     script = json.loads((HOUSEHOLD / "script.json").read_text())
     people = {p["id"]: p for p in script["people"]}
+
+    def wanted(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [item for item in items if not given.only or item["id"] in given.only]
 
     def say(line: dict[str, Any]) -> Samples:
         who = people[line["speaker"]]
         return speak(line["text"], who["voice"], who["speed"])
 
-    for session in script["sessions"]:
+    for session in wanted(script["sessions"]):
         mix = lay(session["turns"], [say(turn) for turn in session["turns"]], session["id"], config)
         session["duration"] = round(len(mix) / RATE, 2)
         session["present"] = presence(session["turns"], session["duration"])
@@ -195,7 +200,7 @@ def main() -> None:
         vtt = as_vtt(session["turns"], {i: p["name"] for i, p in people.items()})
         (HOUSEHOLD / f"{session['id']}.vtt").write_text(vtt)
         print(session["id"], session["duration"], "s", flush=True)
-    for clip in script["clips"]:
+    for clip in wanted(script["clips"]):
         mix = lay([clip | {"pause": 0.0}], [say(clip)], clip["id"], config)
         clip["duration"] = round(len(mix) / RATE, 2)
         save_opus(HOUSEHOLD / f"{clip['id']}.ogg", mix, config)

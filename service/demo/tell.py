@@ -35,7 +35,7 @@ def _parts(story: Story) -> Iterator[RenderableType]:
     yield Text(
         "The household's voices are synthetic, and easier to tell apart than people's; the telephone call is real.", "dim"
     )
-    yield Rule("Asked by voice, over GraphQL, without a token: each is told what they may know")
+    yield Rule("Asked over GraphQL, by voice alone where nothing else is said: each is told what they may know")
     for asked in story.questions:
         yield from _asked(asked)
 
@@ -79,7 +79,9 @@ def _matches(matches: Sequence[Match]) -> Table:
 
 
 def _asked(asked: Asked) -> Iterator[RenderableType]:
-    who = f"{asked.voice} asks" + (f" while {asked.listening} listens" if asked.listening else "")
+    who = f"{asked.by} asks{'' if asked.means == 'voice' else ' by ' + asked.means}" + (
+        f" while {asked.listening} listens" if asked.listening else ""
+    )
     taken = f"taken for {asked.taken_for}, " if asked.taken_for else ""
     seen = "" if asked.visible is None else f" ({taken}{asked.visible} messages may be told)"
     yield Text.assemble((who, "bold cyan"), (seen, "dim"), f": “{asked.question}”")

@@ -40,7 +40,7 @@ async def story(graph: Graph, tmp_path_factory: pytest.TempPathFactory, model_ca
 
 
 def asked(story: Story, clip: str, listener: str | None = None) -> Asked:
-    return story.questions[telling.QUESTIONS.index(telling.Question(clip, listener))]
+    return story.questions[telling.QUESTIONS.index(telling.ByVoice(clip, listener))]
 
 
 async def test_the_space_lets_a_voice_ask_and_says_so(story: Story) -> None:
@@ -74,7 +74,7 @@ async def test_before_an_unknown_listener_nothing_private_is_said(story: Story) 
 
 async def test_a_voice_never_heard_gets_no_answer_and_is_told_why(story: Story) -> None:
     stranger = asked(story, "ask_surprise_stranger")
-    assert (stranger.outcome, stranger.answer, stranger.visible) == ("viewer_not_accepted", "", None)
+    assert (stranger.outcome, stranger.answer, stranger.visible) == ("voice_not_recognised", "", None)
     assert "voice is nobody's" in stranger.reason
 
 
