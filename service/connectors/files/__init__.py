@@ -35,7 +35,7 @@ class TranscriptDoesNotFit(VoicegraphError):
 @dataclass(frozen=True, slots=True)
 class FitConfig:
     tolerance: float = 2.0
-    """Seconds a transcript may end after the audio: recognisers round up their last window (30.02 of 30.00 s), caption
+    """Seconds a transcript may reach beyond the audio: recognisers round up their last window (30.02 of 30.00 s), caption
     tools write whole seconds and leave the last line to be read for a moment."""
     drift: float = 0.005
     """… and this share of the duration, for two clocks: 18 s in an hour."""
@@ -80,7 +80,7 @@ def fits(transcript: Transcript, duration: float, config: FitConfig | None = Non
     tolerance = config.tolerance + config.drift * duration
     start = min(part.segment.start for part in transcript.segments)
     end = max(part.segment.end for part in transcript.segments)
-    if start < 0 or end > duration + tolerance:
+    if start < -tolerance or end > duration + tolerance:
         hint = "Is it another recording's?"
         if abs(end / 1000 - duration) <= max(tolerance, 0.1 * duration):
             hint = "Its times look like milliseconds; seconds are needed."
@@ -94,4 +94,4 @@ def _cut(part: TranscriptSegment, duration: float) -> TranscriptSegment:
 
 
 def _until(segment: Segment, duration: float) -> Segment:
-    return Segment(min(segment.start, duration), min(segment.end, duration))
+    return Segment(min(max(segment.start, 0.0), duration), min(max(segment.end, 0.0), duration))

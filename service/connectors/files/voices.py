@@ -47,7 +47,7 @@ def segments_of(cues: Sequence[Cue], *, language: str | None = None) -> tuple[Tr
     """One segment for each voice of each cue, in order of time; a cue with several is divided by their texts' lengths."""
     spoken = [(cue, list(_tagged(cue))) for cue in cues]
     if not any(part.label for _, parts in spoken for part in parts):
-        names = names_in([line for _, parts in spoken for part in parts for line in _lines(part.text)])
+        names = names_in([[line for part in parts for line in _lines(part.text)] for _, parts in spoken])
         spoken = [(cue, list(_prefixed(parts, names))) for cue, parts in spoken]
     found = []
     for cue, parts in spoken:
@@ -57,14 +57,20 @@ def segments_of(cues: Sequence[Cue], *, language: str | None = None) -> tuple[Tr
     return tuple(sorted(found, key=lambda part: part.segment.start))
 
 
-def names_in(lines: Sequence[str], config: NameConfig | None = None) -> frozenset[str]:
-    """The prefixes before a colon that name speakers, judged over all `lines` of a file."""
+def names_in(cues: Sequence[Sequence[str]], config: NameConfig | None = None) -> frozenset[str]:
+    """The prefixes before a colon that name speakers, judged over the lines of all cues of a file."""
     config = config or NameConfig()
-    found = [_PREFIX.match(_DASH.sub("", line)) for line in lines]
-    counts = Counter(name for match in found if match and (name := clean_name(match[1])))
-    short = {name: n for name, n in counts.items() if len(name.split()) <= config.most_words}
-    usual = sum(short.values()) >= config.usual * len(lines)
+    prefixes = [[name for line in lines if (name := _prefix(line, config))] for lines in cues]
+    short = Counter(name for found in prefixes for name in found)
+    usual = sum(1 for found in prefixes if found) >= config.usual * len(cues)
     return frozenset(name for name, n in short.items() if n >= config.repeated or (usual and _looks_like_a_name(name)))
+
+
+def _prefix(line: str, config: NameConfig) -> str | None:
+    """What stands before a colon, if it is short enough for a name."""
+    match = _PREFIX.match(_DASH.sub("", line))
+    name = clean_name(match[1]) if match else None
+    return name if name and len(name.split()) <= config.most_words else None
 
 
 def _looks_like_a_name(name: str) -> bool:

@@ -94,6 +94,10 @@ def test_clocks_may_drift_over_a_long_recording() -> None:
     assert fits(a_transcript((3_590, 3_612)), 3_600.0).segments[0].segment == Segment(3_590, 3_600)
 
 
+def test_a_moment_before_the_audio_is_cut_to_it() -> None:
+    assert fits(a_transcript((-0.4, 2)), 30.0).segments[0].segment == Segment(0, 2)
+
+
 def test_an_empty_transcript_fits_anything() -> None:
     assert fits(a_transcript(), 0.0).segments == ()
 

@@ -122,6 +122,11 @@ def test_names_before_a_colon_are_speakers_where_the_file_is_written_so() -> Non
     ]
 
 
+def test_a_name_may_be_followed_by_several_lines() -> None:
+    cues = "\n".join(f"00:{i:02}.000 --> 00:{i + 1:02}.000\nAna Lopez: first\nsecond\nthird\n" for i in range(2))
+    assert said(read(cues)) == [("Ana Lopez", "first second third")] * 2
+
+
 def test_a_single_colon_in_a_long_talk_is_no_speaker() -> None:
     cues = "\n".join(f"00:{i:02}.000 --> 00:{i + 1:02}.000\nline {i}\n" for i in range(10))
     transcript = read(cues + "\n00:20.000 --> 00:21.000\nWarning: this is speech\n")
@@ -130,7 +135,7 @@ def test_a_single_colon_in_a_long_talk_is_no_speaker() -> None:
 
 
 def test_times_and_addresses_are_no_names() -> None:
-    assert names_in(["at 10:30 we", "see https://x.org", "10:30 it is"]) == frozenset()
+    assert names_in([["at 10:30 we"], ["see https://x.org", "10:30 it is"]]) == frozenset()
 
 
 def test_a_very_long_name_is_cut() -> None:
