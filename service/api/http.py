@@ -75,12 +75,14 @@ class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
     async def run_operation(self, operation: Operation[Context, None]) -> None:
         alone = copy.copy(self)
         alone.context = self.context.renewed()
-        async with asyncio.timeout(HttpConfig.subscription_seconds):
+        assert isinstance(self.view, _Router)
+        async with asyncio.timeout(self.view.operation_seconds):
             await BaseGraphQLTransportWSHandler.run_operation(alone, operation)
 
 
 class _Router(GraphQLRouter[Context, None]):
     graphql_transport_ws_handler_class = _Handler
+    operation_seconds: float
 
     async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
         """A websocket is for those with a token, given in `connection_init` and nowhere else."""
@@ -97,7 +99,7 @@ def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: 
     async def context(connection: HTTPConnection) -> Context:
         return Context(runtime, Credentials.of(connection.headers))
 
-    return _Router(
+    router = _Router(
         schema,
         path="/graphql",
         context_getter=context,
@@ -109,6 +111,8 @@ def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: 
         multipart_uploads_enabled=False,
         include_in_schema=False,
     )
+    router.operation_seconds = config.subscription_seconds
+    return router
 
 
 def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:

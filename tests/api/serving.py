@@ -22,6 +22,40 @@ from service.wiring import Services
 
 
 @dataclass
+class Socket:
+    """Messages of graphql-transport-ws as dicts; nothing is waited for longer than 20 s."""
+
+    connection: ClientConnection
+
+    async def send(self, **message: Any) -> None:
+        await self.connection.send(json.dumps(message))
+
+    async def receive(self) -> Any:
+        return json.loads(await asyncio.wait_for(self.connection.recv(), 20))
+
+    async def subscribe(self, id: str, query: str, /, **variables: Any) -> None:
+        await self.send(id=id, type="subscribe", payload={"query": query, "variables": variables})
+
+    async def results(self, id: str, query: str, /, **variables: Any) -> list[Any]:
+        """Payloads of `next` (or of `error`) until the operation is complete."""
+        await self.subscribe(id, query, **variables)
+        payloads = []
+        while (message := await self.receive())["type"] != "complete":
+            assert message["id"] == id
+            payloads.append(message["payload"])
+            if message["type"] == "error":
+                break
+        return payloads
+
+    async def closed(self) -> int:
+        """The code with which the server closes it."""
+        await asyncio.wait_for(self.connection.wait_closed(), 20)
+        code = self.connection.close_code
+        assert code is not None
+        return code
+
+
+@dataclass
 class Api:
     """A client of one server."""
 
@@ -68,14 +102,12 @@ class Api:
         return str(response.json()["uploadId"])
 
     @asynccontextmanager
-    async def socket(
-        self, payload: dict[str, Any] | None, protocol: str = "graphql-transport-ws"
-    ) -> AsyncIterator[ClientConnection]:
+    async def socket(self, payload: dict[str, Any] | None, protocol: str = "graphql-transport-ws") -> AsyncIterator[Socket]:
         """A websocket on which `connection_init` with `payload` was sent (None: nothing was)."""
         async with websockets.connect(f"ws://127.0.0.1:{self.port}/graphql", subprotocols=[protocol]) as socket:  # type: ignore[list-item]
             if payload is not None:
                 await socket.send(json.dumps({"type": "connection_init", "payload": payload}))
-            yield socket
+            yield Socket(socket)
 
 
 @asynccontextmanager
