@@ -278,3 +278,7 @@ def make_schema(*, development: bool) -> Schema:
         extensions=extensions,
         config=StrawberryConfig(disable_field_suggestions=not development),
     )
+
+
+if __name__ == "__main__":
+    print(make_schema(development=True).as_str())

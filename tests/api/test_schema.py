@@ -1,0 +1,84 @@
+"""The schema as committed, documented, and without a way past its limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLUnionType,
+    get_named_type,
+    is_list_type,
+    is_non_null_type,
+)
+
+import service.api
+from service.api.schema import make_schema
+
+COMMITTED = Path(service.api.__file__).parent / "schema.graphql"
+schema = make_schema(development=True)
+OURS = {n: t for n, t in schema._schema.type_map.items() if not n.startswith("__") and n not in {"ID", "DateTime"}}
+BOUNDED = {
+    "Message.addressees": "who is addressed in one turn",
+    "Hit.found": "one for each tool",
+    "SearchResult.hits": "capped by `first`",
+    "SearchExplanation.legs": "one for each tool",
+    "Answer.citations": "capped by the answer",
+    "Query.encoders": "a closed set",
+    "Person.aliases": "names of one person",
+    "Person.encoders": "a closed set",
+}
+
+
+def test_the_committed_schema_is_fresh() -> None:
+    assert COMMITTED.read_text(encoding="utf-8") == schema.as_str() + "\n", (
+        "python -m service.api.schema > service/api/schema.graphql"
+    )
+
+
+def test_the_schema_is_the_same_in_production() -> None:
+    assert make_schema(development=False).as_str() == schema.as_str()
+
+
+def test_every_type_field_and_argument_is_documented() -> None:
+    bare = []
+    for name, of in OURS.items():
+        if isinstance(
+            of, GraphQLObjectType | GraphQLInterfaceType | GraphQLInputObjectType | GraphQLUnionType | GraphQLEnumType
+        ):
+            bare += [name] * (not of.description)
+        for field_name, field in getattr(of, "fields", {}).items():
+            bare += [f"{name}.{field_name}"] * (not field.description)
+            bare += [f"{name}.{field_name}({a})" for a, arg in getattr(field, "args", {}).items() if not arg.description]
+    assert bare == []
+
+
+def test_every_list_is_a_connection_or_bounded_by_nature() -> None:
+    lists = set()
+    for name, of in OURS.items():
+        if isinstance(of, GraphQLObjectType) and not name.endswith("Connection"):
+            for field_name, field in of.fields.items():
+                inner = field.type.of_type if is_non_null_type(field.type) else field.type
+                if is_list_type(inner):
+                    lists.add(f"{name}.{field_name}")
+    assert lists == set(BOUNDED)
+
+
+def test_every_connection_takes_all_four_page_arguments() -> None:
+    for name, of in OURS.items():
+        if isinstance(of, GraphQLObjectType):
+            for field_name, field in of.fields.items():
+                if get_named_type(field.type).name.endswith("Connection"):
+                    assert {"first", "after", "last", "before"} <= set(field.args), f"{name}.{field_name}"
+
+
+def test_every_mutation_has_a_key_and_may_end_in_a_conflict() -> None:
+    assert schema._schema.mutation_type is not None
+    for name, field in schema._schema.mutation_type.fields.items():
+        assert "idempotencyKey" in field.args, name
+        outcome = get_named_type(field.type)
+        assert isinstance(outcome, GraphQLUnionType)
+        assert {"Conflict", "NotAllowed", "InvalidInput"} <= {t.name for t in outcome.types}, name
