@@ -24,6 +24,8 @@ SAME_READER = "L8226"
 CONDITIONS = {"clean": ("clean", "clean"), "telephone": ("tel_gsm", "tel_gsm"), "clean_to_telephone": ("clean", "tel_gsm"),
               "clean_to_reverb": ("clean", "reverb")}
 """enrolment and probe"""
+SHIFTED = tuple(CONDITIONS)[1:]
+SIZES = (5, 20, 60, 130, 200)
 Speakers = npt.NDArray[np.str_]
 
 
@@ -46,13 +48,13 @@ def kept(shared: Path) -> Kept:
 
 def run(report: Report, quick: bool, shared: Path) -> None:
     voices = kept(shared)
-    draws = 1 if quick else 6
     everybody = np.unique(voices.speakers)
-    for condition in ("clean",) if quick else CONDITIONS:
-        for size in (5, 20, 60, 130, 200):
+    full = [("clean", SIZES, 4), *((condition, SIZES[::2], 2) for condition in SHIFTED)]
+    for condition, sizes, draws in [("clean", SIZES, 1)] if quick else full:
+        for size in sizes:
             _gallery_size(report, voices, condition, size, draws, CAMPPLUS, everybody, f"{condition}/gallery={size}")
     if not quick:
-        _disjoint(report, voices, draws)
+        _disjoint(report, voices, draws=2)
 
 
 def _disjoint(report: Report, voices: Kept, draws: int) -> None:
