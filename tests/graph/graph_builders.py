@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -19,6 +20,7 @@ from service.types.people import Assurance, Viewer
 STARTED = datetime(2026, 5, 3, 9, 0, tzinfo=UTC)
 TEXT_SPACE = "e5_small_v2_q"
 DIMENSION = 384
+BATCH = 2_000  # messages a transaction
 
 SAVE_PEOPLE = """
 UNWIND $people AS row
@@ -144,11 +146,11 @@ async def seed(
 ) -> World:
     """Write the graph as the ingest would: audiences shared by equal reader sets, `readers` as the full text needs it."""
     world = World(graph, space, tuple(said))
-    rows = [world.person(name) for name in people]
+    ids = [world.person(name) for name in people]
     await graph.write(
         changes, SAVE_PEOPLE, started=STARTED,
         people=[{"id": id, "space": space, "display_name": name.title(), "number": i}
-                for i, (id, name) in enumerate(zip(rows, people, strict=True))],
+                for i, (id, name) in enumerate(zip(ids, people, strict=True))],
     )  # fmt: skip
     names = list(dict.fromkeys(s.session for s in said))
     await graph.write(
@@ -162,16 +164,18 @@ async def seed(
         audiences=[{"id": id, "public": "*" in readers, "readers": [world.person(r) for r in set(readers) if r != "*"]}
                    for id, readers in audiences.items()],
     )  # fmt: skip
-    messages = [_message(world, i, s, names.index(s.session), views) for i, s in enumerate(said)]
-    for start in range(0, len(messages), 1_000):
-        batch = messages[start : start + 1_000]
-        await graph.write(changes, SAVE_MESSAGES, messages=batch, started=STARTED)
-        await graph.write(changes, SAVE_SPEAKERS, messages=[m for m in batch if m["props"]["speaker_id"]])
-        await graph.write(changes, SAVE_ADDRESSEES, messages=[m for m in batch if m["to"]])
+    for start in range(0, len(said), BATCH):
+        rows = [
+            _message(world, i, said[i], names.index(said[i].session), views)
+            for i in range(start, min(start + BATCH, len(said)))
+        ]
+        await graph.write(changes, SAVE_MESSAGES, messages=rows, started=STARTED)
+        await graph.write(changes, SAVE_SPEAKERS, messages=[m for m in rows if m["props"]["speaker_id"]])
+        await graph.write(changes, SAVE_ADDRESSEES, messages=[m for m in rows if m["to"]])
     return world
 
 
-def _message(world: World, index: int, said: Said, day: int, views: Sequence[str]) -> dict[str, object]:
+def _message(world: World, index: int, said: Said, day: int, views: Sequence[str]) -> dict[str, Any]:
     start = 4.0 * index
     props: dict[str, object] = {
         "id": world.message(index),

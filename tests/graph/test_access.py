@@ -192,13 +192,26 @@ async def test_a_scope_cannot_be_widened_by_replacing_a_field(graph: Graph, spac
 
 
 def test_only_the_gate_constructs_scopes() -> None:
+    """Neither by name, nor through `replace` or `__new__`, nor with the gate's key."""
     makers = {
-        path.relative_to(ROOT).as_posix()
+        (path.relative_to(ROOT).as_posix(), name)
         for path in (ROOT / "service").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "ReadScope"
+        for name in _names(node)
+        if name in {"ReadScope()", "access._KEY", "ReadScope.__new__"}
     }
-    assert makers == {"service/graph/access.py"}
+    assert makers == {("service/graph/access.py", "ReadScope()")}
+
+
+def _names(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return [f"{name}()"]
+        case ast.ImportFrom(module="service.graph.access", names=names):
+            return [f"access.{alias.name}" for alias in names]
+        case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
+            return [f"{owner}.{name}"]
+    return []
 
 
 def test_every_read_takes_a_scope_right_after_its_transaction() -> None:
