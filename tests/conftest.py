@@ -35,7 +35,9 @@ def graph_config() -> Iterator[GraphConfig]:
         yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"], notifications="WARNING")
         return
     with tempfile.TemporaryDirectory(prefix="voicegraph-test-") as directory:
-        server = EmbeddedServer(Path(directory), ServerConfig(cache=load_settings().cache_dir / "maven", heap="512m"))
+        server = EmbeddedServer(
+            Path(directory), ServerConfig(cache=load_settings().cache_dir / "maven", heap="512m", short_lived=True)
+        )
         address = server.start()
         yield GraphConfig(address.uri, address.user, address.password, notifications="WARNING")
         server.stop(fast=True)

@@ -13,9 +13,9 @@ from service.settings import load_settings
 @pytest.fixture(scope="session")
 def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """Started, with its usual ports taken from whatever is free."""
-    server = EmbeddedServer(
-        tmp_path_factory.mktemp("neo4j"), ServerConfig(cache=load_settings().cache_dir / "maven", heap="256m", page_cache="32m")
-    )
+    cache = load_settings().cache_dir / "maven"
+    config = ServerConfig(cache=cache, heap="256m", page_cache="32m", short_lived=True)
+    server = EmbeddedServer(tmp_path_factory.mktemp("neo4j"), config)
     server.start()
     yield server
     server.stop()

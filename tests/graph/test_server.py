@@ -38,7 +38,8 @@ START = """
 import sys
 from pathlib import Path
 from service.graph.server import EmbeddedServer, ServerConfig
-server = EmbeddedServer(Path(sys.argv[1]), ServerConfig(cache=Path(sys.argv[2]), heap="256m", page_cache="32m"))
+config = ServerConfig(cache=Path(sys.argv[2]), heap="256m", page_cache="32m", short_lived=True)
+server = EmbeddedServer(Path(sys.argv[1]), config)
 address = server.start()
 print(address.uri, address.started, server.status().pid, flush=True)
 sys.stdin.read()
