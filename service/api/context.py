@@ -111,7 +111,8 @@ class Context(BaseContext):
 
     @property
     def principal(self) -> Principal | None:
-        return (entry := self.entry) and entry.principal
+        entry = self.entry
+        return entry.principal if entry else None
 
     @property
     def space(self) -> str:
@@ -134,7 +135,7 @@ class Context(BaseContext):
 
     def upload(self, upload_id: str) -> Path:
         principal = self.principal
-        return self.runtime.uploads.path(principal and principal.account_id, upload_id)
+        return self.runtime.uploads.path(principal.account_id if principal else None, upload_id)
 
     async def reading(self, asked: Asked | None = None) -> Reading:
         """What `asked` (by default, what the headers say) may see. Raises ViewerNotAccepted, NotAllowed, NotFound."""

@@ -32,7 +32,7 @@ def graphql_error(error: VoicegraphError, like: GraphQLError | None = None) -> G
     if error.http_status >= 500:
         extensions["incident"] = incident(error)
         message = "The service cannot do that now. Try again later; its log has more under this incident."
-    return GraphQLError(message, nodes=like and like.nodes, path=like and like.path, extensions=extensions)
+    return GraphQLError(message, nodes=like.nodes if like else None, path=like.path if like else None, extensions=extensions)
 
 
 class MaskUnexpected(MaskErrors):

@@ -125,7 +125,7 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
         principal = context.principal
         if principal is None and not await _voices_alone(context):
             raise UploadNotAllowed()
-        kept = await runtime.uploads.save(principal and principal.account_id, _chunks(request, config.chunk_seconds))
+        kept = await runtime.uploads.save(principal.account_id if principal else None, _chunks(request, config.chunk_seconds))
         return {"uploadId": kept.id, "bytes": kept.bytes}
 
     @router.get("/healthz")

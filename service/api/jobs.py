@@ -35,7 +35,7 @@ MAX_INTERVALS = 1_000
 MAX_TEXT = 200
 """Characters of a title, a name or a key."""
 
-JobStatus_ = strawberry.enum(JobStatus, name="JobStatus", description="How far a job is.")
+strawberry.enum(JobStatus, name="JobStatus", description="How far a job is.")
 
 
 @strawberry.type(name="IngestResult", description="What an ingest found, in numbers.")
@@ -49,7 +49,7 @@ class IngestResultType:
 @strawberry.type(name="Job", description="Something asked for that takes longer than a request. Seen by who asked for it.")
 class JobType(Node):
     kind: str = strawberry.field(description="ingest, enrol, name_person, record_consent or set_space_policy.")
-    status: JobStatus_ = strawberry.field(description="interrupted: ask again with the same key and it goes on.")
+    status: JobStatus = strawberry.field(description="interrupted: ask again with the same key and it goes on.")
     stage: str = strawberry.field(description="What it is doing.")
     progress: float = strawberry.field(description="Share done, in [0, 1].")
     error: str | None = strawberry.field(description="Code and message of what broke it off.")
@@ -68,7 +68,7 @@ class JobType(Node):
             return None
         reading: Reading = await info.context.reading()
         session = await reading.sessions.load(self.record.session_id)
-        return session and SessionType.from_record(session, reading)
+        return SessionType.from_record(session, reading) if session else None
 
     @strawberry.field(description="Of a completed ingest.")
     def result(self) -> IngestResultType | None:

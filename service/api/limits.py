@@ -172,7 +172,7 @@ class Limits(SchemaExtension):
         fragments = {d.name.value: d for d in definitions if isinstance(d, FragmentDefinitionNode)}
         defaults = {v.variable.name.value: v.default_value for v in operation.variable_definitions or ()}
         known = {name: int(v.value) for name, v in defaults.items() if isinstance(v, IntValueNode)}
-        size = measure(context.schema._schema, operation, fragments, known | dict(context.variables or {}))  # type: ignore[attr-defined]
+        size = measure(context.schema._schema, operation, fragments, known | dict(context.variables or {}))
         self._cost = size.cost
         limits = self.config
         if size.depth > limits.max_depth:

@@ -13,8 +13,8 @@ from service.api.loaders import Reading
 from service.types.memory import Addressee, How, Message, Session, SessionStatus
 from service.types.people import Person
 
-How_ = strawberry.enum(How, name="How", description="How we know to whom something was said.")
-SessionStatus_ = strawberry.enum(SessionStatus, name="SessionStatus", description="How far the writing of a session is.")
+strawberry.enum(How, name="How", description="How we know to whom something was said.")
+strawberry.enum(SessionStatus, name="SessionStatus", description="How far the writing of a session is.")
 LIST = {"weight": 5}
 """A list below another object is a query of its own."""
 
@@ -60,7 +60,7 @@ class SessionType(Node):
     zone: str | None = strawberry.field(description="The original time zone, as given.")
     source: str = strawberry.field(description="file, upload or a connector's name.")
     external_id: str | None = strawberry.field(description="The source's own id; for a file the hash of its sound.")
-    status: SessionStatus_ = strawberry.field(description="open while it is being written or was broken off.")
+    status: SessionStatus = strawberry.field(description="open while it is being written or was broken off.")
     duration: float = strawberry.field(description="Length in seconds.")
     num_messages: int = strawberry.field(description="How many of its messages the viewer may read.")
     created_at: datetime = strawberry.field(description="When it was first written, UTC.")
@@ -94,7 +94,7 @@ class SessionType(Node):
 @strawberry.type(name="Addressee", description="Somebody to whom a message was said.")
 class AddresseeType:
     confidence: float = strawberry.field(description="How sure that is, in [0, 1].")
-    how: How_ = strawberry.field(description="How we know.")
+    how: How = strawberry.field(description="How we know.")
     record: strawberry.Private[Addressee]
     reading: strawberry.Private[Reading]
 
@@ -134,7 +134,7 @@ class MessageType(Node):
     @strawberry.field(description="The session it was said in.")
     async def session(self) -> SessionType | None:
         session = await self.reading.sessions.load(self.record.session_id)
-        return session and SessionType.from_record(session, self.reading)
+        return SessionType.from_record(session, self.reading) if session else None
 
     @strawberry.field(description="The message it answers; null where the viewer may not read that one.")
     async def reply_to(self) -> MessageType | None:

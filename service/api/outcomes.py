@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import strawberry
 
@@ -11,8 +11,7 @@ from service.api.context import ViewerNotAccepted
 from service.errors import VoicegraphError
 from service.types.people import VoiceOutcome
 
-T = TypeVar("T")
-VoiceOutcome_ = strawberry.enum(VoiceOutcome, name="VoiceOutcome", description="What asking by voice came to.")
+strawberry.enum(VoiceOutcome, name="VoiceOutcome", description="What asking by voice came to.")
 
 
 @strawberry.interface(description="Why the answer is not what was asked for.")
@@ -33,7 +32,7 @@ class NotAllowed(Problem):
 
 @strawberry.type(description="The voice was not taken for anybody's. How near it came is not told: it would teach an impostor.")
 class VoiceNotAccepted(Problem):
-    outcome: VoiceOutcome_ = strawberry.field(description="What the comparison came to.")
+    outcome: VoiceOutcome = strawberry.field(description="What the comparison came to.")
 
 
 @strawberry.type(description="The idempotency key belongs to another request, or that request is still running.")
@@ -81,8 +80,8 @@ def problem(error: VoicegraphError) -> AnyProblem:
     return kind(code=error.code, message=error.message)
 
 
-async def expected(work: Awaitable[T]) -> T | AnyProblem:
-    """What `work` gives, or the problem it met."""
+async def expected(work: Awaitable[object]) -> Any:
+    """What `work` gives, or the problem it met: a member of the caller's union either way."""
     try:
         return await work
     except VoicegraphError as error:

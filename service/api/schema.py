@@ -27,7 +27,6 @@ from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutco
 from service.api.spaces import (
     ConsentInput,
     ConsentOutcome,
-    ConsentState_,
     EncoderType,
     EnrolOutcome,
     NameOutcome,
@@ -38,9 +37,9 @@ from service.api.spaces import (
 from service.graph.messages import count_messages, list_messages
 from service.graph.people import count_people, list_people
 from service.graph.sessions import count_sessions, list_sessions
-from service.types.people import Assurance
+from service.types.people import Assurance, Consent
 
-Assurance_ = strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
+strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
 SEARCH = {"weight": 50}
 """A full-text and two vector searches: about as long as a page of 100 messages takes."""
 Id = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph.")]
@@ -63,7 +62,7 @@ Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narro
 
 @strawberry.type(name="Viewer", description="Who asks, as this service sees it, and what they may see.")
 class ViewerType:
-    assurance: Assurance_ = strawberry.field(description="How sure it is who asks.")
+    assurance: Assurance = strawberry.field(description="How sure it is who asks.")
     space: str = strawberry.field(description="The tenant.")
     num_hearers: int = strawberry.field(description="How many known people hear the answer, the asker included.")
     unknown_hearer: bool = strawberry.field(description="Somebody unknown listens: only what is public is said.")
@@ -89,7 +88,8 @@ ViewerOutcome: TypeAlias = Annotated[
 class Query:
     @strawberry.field(description="Who am I, and what may I see?")
     async def viewer(self, info: Info, asker: Asker = None) -> ViewerOutcome:
-        return await expected(_viewer(info, asker))
+        outcome: ViewerOutcome = await expected(_viewer(info, asker))
+        return outcome
 
     @strawberry.field(description="One person; null when the viewer knows of none by this id.")
     async def person(self, info: Info, id: Id) -> PersonType | None:
@@ -107,7 +107,7 @@ class Query:
     async def session(self, info: Info, id: Id) -> SessionType | None:
         reading = await info.context.reading()
         session = await reading.sessions.load(local_id(id, "Session"))
-        return session and SessionType.from_record(session, reading)
+        return SessionType.from_record(session, reading) if session else None
 
     @strawberry.field(description="Sessions, newest first.", metadata=LIST)
     async def sessions(
@@ -121,7 +121,7 @@ class Query:
     async def message(self, info: Info, id: Id) -> MessageType | None:
         reading = await info.context.reading()
         message = await reading.messages.load(local_id(id, "Message"))
-        return message and MessageType.from_record(message, reading)
+        return MessageType.from_record(message, reading) if message else None
 
     @strawberry.field(description="Messages in spoken order: all, of one session, or of one speaker.", metadata=LIST)
     async def messages(
@@ -154,7 +154,8 @@ class Query:
         asker: Asker = None,
         explain: Explain = False,
     ) -> SearchOutcome:
-        return await expected(search_api.search(info.context, query, filters, first, asker, explain))
+        outcome: SearchOutcome = await expected(search_api.search(info.context, query, filters, first, asker, explain))
+        return outcome
 
     @strawberry.field(description="An answer to a question, from what the asker and all who listen may know.", metadata=SEARCH)
     async def ask(
@@ -165,7 +166,8 @@ class Query:
         asker: Asker = None,
         explain: Explain = False,
     ) -> AskOutcome:
-        return await expected(search_api.ask(info.context, question, filters, asker, explain))
+        outcome: AskOutcome = await expected(search_api.ask(info.context, question, filters, asker, explain))
+        return outcome
 
     @strawberry.field(description="One job of this account; null when it has none by this id.")
     async def job(self, info: Info, id: Id) -> JobType | None:
@@ -192,10 +194,10 @@ class Query:
                 return await person_of(reading, local)
             case "Session":
                 session = await reading.sessions.load(local)
-                return session and SessionType.from_record(session, reading)
+                return SessionType.from_record(session, reading) if session else None
             case _:
                 message = await reading.messages.load(local)
-                return message and MessageType.from_record(message, reading)
+                return MessageType.from_record(message, reading) if message else None
 
     @strawberry.field(description="The tenant of this token, or of voices without one.")
     async def space(self, info: Info) -> SpaceType:
@@ -210,15 +212,18 @@ class Query:
 class Mutation:
     @strawberry.mutation(description="Remember a recording. Needs the scope `ingest`.")
     async def ingest(self, info: Info, input: Recording, idempotency_key: Key) -> IngestOutcome:
-        return await expected(job_api.ingest(info.context, input, idempotency_key))
+        outcome: IngestOutcome = await expected(job_api.ingest(info.context, input, idempotency_key))
+        return outcome
 
     @strawberry.mutation(description="Make a person's voice known, with their consent. Needs the scope `ingest`.")
     async def enrol(self, info: Info, name: Name, upload_id: Upload, consent: Agreed, idempotency_key: Key) -> EnrolOutcome:
-        return await expected(space_api.enrol(info.context, name, upload_id, consent, idempotency_key))
+        outcome: EnrolOutcome = await expected(space_api.enrol(info.context, name, upload_id, consent, idempotency_key))
+        return outcome
 
     @strawberry.mutation(description="Give a person a name. The person's own token, or the scope `admin`.")
     async def name_person(self, info: Info, person_id: Id, name: Name, idempotency_key: Key) -> NameOutcome:
-        return await expected(space_api.name_person(info.context, person_id, name, idempotency_key))
+        outcome: NameOutcome = await expected(space_api.name_person(info.context, person_id, name, idempotency_key))
+        return outcome
 
     @strawberry.mutation(
         description="Record that a person let their voice be remembered, or took that back; obeyed in the same transaction. "
@@ -228,15 +233,19 @@ class Mutation:
         self,
         info: Info,
         person_id: Id,
-        state: Annotated[ConsentState_, strawberry.argument(description="What the person said.")],
+        state: Annotated[Consent, strawberry.argument(description="What the person said.")],
         consent: Agreed,
         idempotency_key: Key,
     ) -> ConsentOutcome:
-        return await expected(space_api.save_consent(info.context, person_id, state, consent, idempotency_key))
+        outcome: ConsentOutcome = await expected(
+            space_api.save_consent(info.context, person_id, state, consent, idempotency_key)
+        )
+        return outcome
 
     @strawberry.mutation(description="Change policies of the space. Needs the scope `admin`.")
     async def set_space_policy(self, info: Info, policy: Policies, idempotency_key: Key) -> SpaceOutcome:
-        return await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
+        outcome: SpaceOutcome = await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
+        return outcome
 
 
 @strawberry.type(description="What goes on, over a websocket with the subprotocol graphql-transport-ws.")
@@ -267,7 +276,7 @@ async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
 
 def make_schema(*, development: bool) -> Schema:
     """The schema; without `development` it cannot be introspected, and errors suggest no field names."""
-    extensions: list[type[SchemaExtension] | SchemaExtension] = [MaskUnexpected, Limits]
+    extensions: list[type[SchemaExtension]] = [MaskUnexpected, Limits]
     if not development:
         extensions.append(DisableIntrospection)
     return Schema(

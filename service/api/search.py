@@ -15,8 +15,8 @@ from service.errors import InvalidInput as BadInput
 from service.graph.paging import MAX_PAGE
 from service.types.search import Answer, AnswerStatus, Filters, Found, Hit, SearchResult, Tool
 
-Tool_ = strawberry.enum(Tool, name="Tool", description="How a message was found.")
-AnswerStatus_ = strawberry.enum(AnswerStatus, name="AnswerStatus", description="Whether there is an answer.")
+strawberry.enum(Tool, name="Tool", description="How a message was found.")
+strawberry.enum(AnswerStatus, name="AnswerStatus", description="Whether there is an answer.")
 MAX_NAMED = 50
 """People or sessions in one filter."""
 
@@ -74,7 +74,7 @@ class FiltersInput:
 
 @strawberry.type(name="Found", description="Which tool found a hit.")
 class FoundType:
-    tool: Tool_ = strawberry.field(description="The tool.")
+    tool: Tool = strawberry.field(description="The tool.")
     rank: int = strawberry.field(description="Place in its list, from 1.")
     score: float = strawberry.field(description="In the tool's own scale: Lucene score, or cosine.")
 
@@ -123,7 +123,7 @@ class SearchResultType:
 
 @strawberry.type(name="Answer", description="An answer in the cited messages' own words.")
 class AnswerType:
-    status: AnswerStatus_ = strawberry.field(description="Whether there is one.")
+    status: AnswerStatus = strawberry.field(description="Whether there is one.")
     text: str = strawberry.field(description="The answer; empty without one.")
     reason: str = strawberry.field(description="Why this answer, or why none.")
     citations: list[HitType] = strawberry.field(description="The messages it rests on.")

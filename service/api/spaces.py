@@ -21,14 +21,12 @@ from service.pipelines.enrol import VoiceKnown, record_consent, rename
 from service.pipelines.jobs import body_hash, once
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
 
-AccessPolicy_ = strawberry.enum(
-    AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it."
-)
-VoiceAccess_ = strawberry.enum(VoiceAccess, name="VoiceAccess", description="What a voice may do when somebody asks.")
-AnonymousVoices_ = strawberry.enum(
+strawberry.enum(AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it.")
+strawberry.enum(VoiceAccess, name="VoiceAccess", description="What a voice may do when somebody asks.")
+strawberry.enum(
     AnonymousVoices, name="AnonymousVoices", description="What becomes of the voices of people who were never asked."
 )
-ConsentState_ = strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
+strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
 MAX_DAYS = 3_650
 
 
@@ -43,10 +41,10 @@ class VoiceTaken(VoicegraphError):
 @strawberry.type(name="Space", description="The tenant of this token, and its policies.")
 class SpaceType:
     name: str = strawberry.field(description="Its name.")
-    access: AccessPolicy_ = strawberry.field(description="Who may read a message.")
+    access: AccessPolicy = strawberry.field(description="Who may read a message.")
     routing: str = strawberry.field(description="Policy that decides whose a voice is.")
-    voice_access: VoiceAccess_ = strawberry.field(description="What a voice may do when somebody asks.")
-    anonymous_voices: AnonymousVoices_ = strawberry.field(description="What becomes of voices of people never asked.")
+    voice_access: VoiceAccess = strawberry.field(description="What a voice may do when somebody asks.")
+    anonymous_voices: AnonymousVoices = strawberry.field(description="What becomes of voices of people never asked.")
     anonymous_days: int = strawberry.field(description="Days an anonymous voice is kept under `EXPIRE`.")
 
     @classmethod
@@ -92,9 +90,9 @@ class ConsentInput:
 
 @strawberry.input(description="Policies to change; what is left out stays.")
 class SpacePolicyInput:
-    access: AccessPolicy_ | None = strawberry.field(default=None, description="Holds for what is written from now on.")
-    voice_access: VoiceAccess_ | None = strawberry.field(default=None, description="Holds at once.")
-    anonymous_voices: AnonymousVoices_ | None = strawberry.field(
+    access: AccessPolicy | None = strawberry.field(default=None, description="Holds for what is written from now on.")
+    voice_access: VoiceAccess | None = strawberry.field(default=None, description="Holds at once.")
+    anonymous_voices: AnonymousVoices | None = strawberry.field(
         default=None, description="Holds for what is heard from now on."
     )
     anonymous_days: int | None = strawberry.field(default=None, description="Holds for what is heard from now on.")

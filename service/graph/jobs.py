@@ -199,5 +199,6 @@ async def save_interrupted(tx: Tx, *, silent_seconds: float) -> tuple[str, ...]:
     return tuple(row["id"] for row in await rows(tx, SAVE_INTERRUPTED, silent_seconds=silent_seconds))
 
 
-def _job(properties: dict[str, Any]) -> Job:
-    return Job(**{name: properties.get(name) for name in Job.__slots__} | {"status": JobStatus(properties["status"])})
+def _job(properties: Mapping[str, Any]) -> Job:
+    record: dict[str, Any] = {name: properties.get(name) for name in Job.__slots__}
+    return Job(**{**record, "status": JobStatus(properties["status"])})

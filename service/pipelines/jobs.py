@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from service.errors import VoicegraphError
@@ -124,15 +125,12 @@ class Jobs:
         self._live[job.id] = replace(job, status=JobStatus.RUNNING, stage="starting")
         try:
             done = await self._run(job, progress)
-            outcome = {
-                "status": JobStatus.COMPLETE,
-                "session_id": done.session_id,
-                "result": json.dumps(done.result, sort_keys=True),
-            }
+            result = json.dumps(done.result, sort_keys=True)
+            finish = partial(finish_job, id=job.id, status=JobStatus.COMPLETE, session_id=done.session_id, result=result)
         except Exception as error:  # noqa: BLE001 - kept on the job and in the log; the next job must still run
-            outcome = {"status": JobStatus.FAILED, "error": self._told(error)}
+            finish = partial(finish_job, id=job.id, status=JobStatus.FAILED, error=self._told(error))
         try:
-            await self._graph.write(finish_job, job.id, **outcome)
+            await self._graph.write(finish)
         except Exception as error:  # noqa: BLE001 - logged; without a heartbeat the job becomes `interrupted` and can be resumed
             self._incident(error)
         self._live.pop(job.id, None)
@@ -141,9 +139,7 @@ class Jobs:
         while True:
             try:
                 await self._graph.write(save_interrupted, silent_seconds=self._config.silent_seconds)
-                rows = [
-                    {"id": j.id, "status": j.status, "stage": j.stage, "progress": j.progress} for j in self._live.values()
-                ]
+                rows = [{"id": j.id, "status": j.status, "stage": j.stage, "progress": j.progress} for j in self._live.values()]
                 if rows:
                     await self._graph.write(save_progress, rows)
             except Exception as error:  # noqa: BLE001 - logged; Neo4j may be back at the next beat
