@@ -25,11 +25,14 @@ WHERE coalesce(shown.tombstone, false) = false AND NOT EXISTS { (shown)-[:MERGED
 CALL (shown) {
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
   OPTIONAL MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
-  RETURN collect(DISTINCT p) AS same, count(DISTINCT m) AS num_turns, sum(m.net_speech) AS net_speech
+  RETURN collect(DISTINCT p.id) AS same, count(DISTINCT m) AS num_turns, sum(m.net_speech) AS net_speech
 }
 WITH shown, same, num_turns, net_speech
-WHERE $reads_all OR num_turns > 0 OR any(p IN same WHERE p.id IN $hearer_ids) OR EXISTS {
-  MATCH (p:Person)<-[:ADDRESSES]-(:Message)-[:FOR]->(a:Audience) WHERE p IN same AND a.id IN $audiences
+WHERE $reads_all OR num_turns > 0 OR any(id IN same WHERE id IN $hearer_ids) OR EXISTS {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+  WITH p MATCH (p)<-[:ADDRESSES]-(m:Message)
+  WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  RETURN a
 }
 RETURN shown {.id, .display_name, .kind, .created_at, aliases: coalesce(shown.aliases, []),
   encoders: [key IN keys(shown) WHERE key STARTS WITH 'voiceprint__' | substring(key, 12)]} AS person,
@@ -118,13 +121,18 @@ LIST_NAMED_PEOPLE = """
 CALL db.index.fulltext.queryNodes('person_name', $names) YIELD node AS named, score
 WITH named, score WHERE named.space = $space AND score > 0
 MATCH (named) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
-WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false AND ($reads_all
-  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.id IN $hearer_ids }
-  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
-              MATCH (p)-[:SPEAKS]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  OR EXISTS { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
-              MATCH (p)<-[:ADDRESSES]-(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences })
-RETURN DISTINCT shown.id AS id, shown.display_name AS display_name, coalesce(shown.aliases, []) AS aliases
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+WITH DISTINCT shown
+WHERE $reads_all OR EXISTS {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.id IN $hearer_ids
+  RETURN p
+} OR EXISTS {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+  WITH p MATCH (p)-[:SPEAKS|ADDRESSES]-(m:Message)
+  WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  RETURN a
+}
+RETURN shown.id AS id, shown.display_name AS display_name, coalesce(shown.aliases, []) AS aliases
 LIMIT 50
 """
 
