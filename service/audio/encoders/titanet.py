@@ -38,7 +38,7 @@ class TitaNetEncoder:
     ) -> TitaNetEncoder:
         """`source`: a .nemo file, or a model's name (NeMo keeps it in its own cache).
 
-        Raises ModelMissing, DeviceMissing. `threads` is onnxruntime's; torch keeps its own."""
+        Raises ModelMissing, DeviceMissing."""
         source = source or HUB_NAME
         if importlib.util.find_spec("nemo") is None:
             raise ModelMissing(model="TitaNet", where="the package nemo", remedy="Install voicegraph[titanet].")
@@ -47,7 +47,7 @@ class TitaNetEncoder:
         if local and not file.is_file():
             remedy = f"Give a .nemo file, or a model's name such as {HUB_NAME}."
             raise ModelMissing(model=f"TitaNet {source}", where=file.absolute(), remedy=remedy)
-        on = torch_device(device)
+        on = torch_device(device, threads=threads)
         return cls(_model(str(file) if local else source, on, local=local), device=on, config=config)
 
     @property

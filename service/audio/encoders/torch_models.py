@@ -30,10 +30,13 @@ class TorchConfig:
         return self.cpu_seconds if device == "cpu" else self.cuda_seconds
 
 
-def torch_device(device: str) -> str:
-    """`auto`, `cpu` or `cuda[:n]` → what torch calls it. Raises DeviceMissing."""
+def torch_device(device: str, *, threads: int) -> str:
+    """`auto`, `cpu` or `cuda[:n]` → what torch calls it. Raises DeviceMissing.
+
+    `threads` holds for all of torch in this process: it has one pool, whose waiting threads burn the cores they wait on."""
     import torch
 
+    torch.set_num_threads(threads)
     has_cuda = torch.cuda.is_available()
     if device == "auto":
         return "cuda" if has_cuda else "cpu"

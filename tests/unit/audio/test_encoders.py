@@ -106,7 +106,7 @@ def test_a_device_that_is_not_here_is_named(tmp_path: Path, encoder: SpeakerEnco
         from service.audio.encoders.torch_models import torch_device
 
         with pytest.raises(DeviceMissing, match="tpu"):
-            torch_device("tpu")
+            torch_device("tpu", threads=1)
         return
     with pytest.raises(DeviceMissing, match="tpu"):
         load_encoder("campplus", cache=model_cache, device="tpu")
