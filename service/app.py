@@ -16,7 +16,9 @@ from service.api.schema import make_schema
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
+from service.graph.spaces import ensure_space
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.types.people import SpaceSettings
 from service.wiring import Services
 
 SWEEP_SECONDS = 600.0
@@ -33,6 +35,7 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
+        await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
         sweeper = asyncio.create_task(_sweep(uploads))
         yield

@@ -15,15 +15,18 @@ from strawberry.types import Info as StrawberryInfo
 from service.api.loaders import Reading
 from service.api.tokens import TokenEntry, TokenFile
 from service.api.uploads import Uploads
-from service.errors import VoicegraphError
+from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
 from service.identity.ask import AskConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.jobs import Jobs
-from service.pipelines.viewer import ViewerRefused, resolve_viewer
+from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
 from service.wiring import Services
+
+MAX_CLIPS = 8
+"""Voices in one request, half a second of all cores each; more people in a room are better served by what is public."""
 
 
 class TokenNotAccepted(VoicegraphError):
@@ -153,8 +156,9 @@ class Context(BaseContext):
 
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
         clips = [self.upload(id) for id in ((asked.voice,) if asked.voice else ()) + asked.heard_by_voices]
-        async with self.runtime.voices:
-            voices = [await self.services.heard(clip) for clip in clips]
+        if len(clips) > MAX_CLIPS:
+            raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
+        voices = [await self._heard(clip) for clip in clips]
         answer = await resolve_viewer(
             self.services.graph,
             self.services.voices,
@@ -170,6 +174,10 @@ class Context(BaseContext):
             raise ViewerNotAccepted(answer)
         return answer
 
+    async def _heard(self, clip: Path) -> HeardVoice:
+        async with self.runtime.voices:
+            return await self.services.heard(clip)
+
 
 class ViewerNotAccepted(VoicegraphError):
     """Carries the refusal, with what the voice came to."""
@@ -184,9 +192,6 @@ class ViewerNotAccepted(VoicegraphError):
 
 
 Info: TypeAlias = StrawberryInfo[Context, None]
-
-TYPES = frozenset({"Person", "Session", "Message", "Job"})
-"""Types with a global id."""
 
 
 def global_id(kind: str, id: str) -> str:

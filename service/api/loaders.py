@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
 from strawberry.dataloader import DataLoader
 
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
-from service.graph.messages import find_messages, list_messages
+from service.graph.message_pages import list_message_pages
+from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.sessions import find_sessions
@@ -18,6 +20,8 @@ from service.types.people import Person, Viewer
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Of: TypeAlias = Literal["session", "speaker"]
+"""Whose messages a list has."""
 
 
 class Reading:
@@ -31,7 +35,7 @@ class Reading:
         self.people: DataLoader[str, Person | None] = DataLoader(self._by_id(find_people))
         self.sessions: DataLoader[str, Session | None] = DataLoader(self._by_id(find_sessions))
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
-        self.messages_of: DataLoader[tuple[str, str, Page], Paged[Message]] = DataLoader(self._pages)
+        self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
 
     async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(tx, scope, …)` in a read transaction."""
@@ -46,10 +50,10 @@ class Reading:
 
         return load
 
-    async def _pages(self, wanted: list[tuple[str, str, Page]]) -> list[Paged[Message]]:
-        return await self.read(_list_pages, wanted)
-
-
-async def _list_pages(tx: Tx, scope: ReadScope, wanted: Sequence[tuple[str, str, Page]]) -> list[Paged[Message]]:
-    """A page of messages for each (`session_id` or `speaker_id`, id, page)."""
-    return [await list_messages(tx, scope, page=page, **{of: id}) for of, id, page in wanted]
+    async def _pages(self, wanted: list[tuple[Of, str, Page]]) -> list[Paged[Message]]:
+        """A query for each kind of list and each page asked for, not for each session or speaker."""
+        groups: dict[tuple[Of, Page], list[str]] = defaultdict(list)
+        for of, id, page in wanted:
+            groups[of, page].append(id)
+        found = {(of, page): await self.read(list_message_pages, of, ids, page=page) for (of, page), ids in groups.items()}
+        return [found[of, page][id] for of, id, page in wanted]

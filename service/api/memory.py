@@ -9,7 +9,7 @@ import strawberry
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
 from service.api.context import global_id
 from service.api.cursors import page
-from service.api.loaders import Reading
+from service.api.loaders import Of, Reading
 from service.types.memory import Addressee, How, Message, Session, SessionStatus
 from service.types.people import Person
 
@@ -35,7 +35,7 @@ class PersonType(Node):
     async def messages(
         self, first: First = None, after: After = None, last: Last = None, before: Before = None
     ) -> Connection[MessageType]:
-        return await _messages(self.reading, "speaker_id", self.person_id, first, after, last, before)
+        return await _messages(self.reading, "speaker", self.person_id, first, after, last, before)
 
     @classmethod
     def from_record(cls, person: Person, reading: Reading) -> PersonType:
@@ -71,7 +71,7 @@ class SessionType(Node):
     async def messages(
         self, first: First = None, after: After = None, last: Last = None, before: Before = None
     ) -> Connection[MessageType]:
-        return await _messages(self.reading, "session_id", self.session_id, first, after, last, before)
+        return await _messages(self.reading, "session", self.session_id, first, after, last, before)
 
     @classmethod
     def from_record(cls, session: Session, reading: Reading) -> SessionType:
@@ -170,7 +170,7 @@ async def person_of(reading: Reading, person_id: str | None) -> PersonType | Non
 
 
 async def _messages(
-    reading: Reading, of: str, id: str, first: int | None, after: str | None, last: int | None, before: str | None
+    reading: Reading, of: Of, id: str, first: int | None, after: str | None, last: int | None, before: str | None
 ) -> Connection[MessageType]:
     paged = await reading.messages_of.load((of, id, page(first, after, last, before)))
     return connection(paged, lambda m: MessageType.from_record(m, reading))

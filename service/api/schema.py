@@ -84,7 +84,12 @@ ViewerOutcome: TypeAlias = Annotated[
 ]
 
 
-@strawberry.type(description="Reads. What lies outside of what the viewer may see does not exist here.")
+@strawberry.type(
+    description="Reads. What lies outside of what the viewer may see does not exist here. Who asks: `Authorization: Bearer`, "
+    "and the headers `X-Voicegraph-Acting-For` (person), `X-Voicegraph-Voice` (upload), `X-Voicegraph-Heard-By` (people) and "
+    "`X-Voicegraph-Heard-By-Voices` (uploads), the last two separated by commas; on a websocket the same names in "
+    "`connection_init`."
+)
 class Query:
     @strawberry.field(description="Who am I, and what may I see?")
     async def viewer(self, info: Info, asker: Asker = None) -> ViewerOutcome:

@@ -16,7 +16,7 @@ from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
 from service.graph.jobs import NewJob
-from service.graph.spaces import ensure_space, save_space
+from service.graph.spaces import ensure_space, find_space, save_space
 from service.pipelines.enrol import VoiceKnown, record_consent, rename
 from service.pipelines.jobs import body_hash, once
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
@@ -117,7 +117,9 @@ SpaceOutcome: TypeAlias = Annotated[
 
 
 async def space(context: Context) -> SpaceType:
-    return SpaceType.from_record(await context.services.graph.write(ensure_space, SpaceSettings(context.space)))
+    """As it is, or as it will be made when something is first written to it."""
+    found = await context.services.graph.read(find_space, context.space)
+    return SpaceType.from_record(found or SpaceSettings(context.space))
 
 
 def encoders(context: Context) -> list[EncoderType]:

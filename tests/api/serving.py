@@ -23,15 +23,16 @@ from service.wiring import Services
 
 @dataclass
 class Socket:
-    """Messages of graphql-transport-ws as dicts; nothing is waited for longer than 20 s."""
+    """Messages of graphql-transport-ws as dicts; nothing is waited for longer than `patience` seconds."""
 
     connection: ClientConnection
+    patience: float = 20.0
 
     async def send(self, **message: Any) -> None:
         await self.connection.send(json.dumps(message))
 
     async def receive(self) -> Any:
-        return json.loads(await asyncio.wait_for(self.connection.recv(), 20))
+        return json.loads(await asyncio.wait_for(self.connection.recv(), self.patience))
 
     async def subscribe(self, id: str, query: str, /, **variables: Any) -> None:
         await self.send(id=id, type="subscribe", payload={"query": query, "variables": variables})
@@ -49,7 +50,7 @@ class Socket:
 
     async def closed(self) -> int:
         """The code with which the server closes it."""
-        await asyncio.wait_for(self.connection.wait_closed(), 20)
+        await asyncio.wait_for(self.connection.wait_closed(), self.patience)
         code = self.connection.close_code
         assert code is not None
         return code

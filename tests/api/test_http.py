@@ -125,7 +125,7 @@ async def test_the_service_is_alive_and_ready(api: Api) -> None:
 
 async def test_an_upload_is_kept_under_its_hash_for_its_uploader(api: Api) -> None:
     token = api.token("ana", scopes=["ingest"])
-    content = b"RIFF" + bytes(100_000)
+    content = b"RIFF" + bytes(5_000_000)
     assert await api.upload(content, token) == hashlib.sha256(content).hexdigest() == await api.upload(content, token)
 
 

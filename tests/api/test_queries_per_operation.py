@@ -1,0 +1,86 @@
+"""How many Cypher queries does an operation cost? As many for a full page as for one item, and never more than said here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.graph.driver import Graph
+from service.settings import Settings
+from service.wiring import Services
+from tests.api.serving import Api, serving
+from tests.graph.graph_builders import Said, World, seed, unit_vectors
+
+PEOPLE = ["ana", "ben", "cleo", "dan"]
+GATE = 3
+"""Policies of the space, identity sets of who hears, visible audiences."""
+
+
+class Counting(Graph):
+    """The graph, and how many queries ran on it."""
+
+    queries = 0
+
+    async def read(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        async def counted(tx: Any, *a: Any, **k: Any) -> Any:
+            return await work(_Counted(tx, self), *a, **k)
+
+        return await super().read(counted, *args, **kwargs)
+
+
+class _Counted:
+    def __init__(self, tx: Any, graph: Counting) -> None:
+        self._tx, self._graph = tx, graph
+
+    async def run(self, *args: Any, **kwargs: Any) -> Any:
+        self._graph.queries += 1
+        return await self._tx.run(*args, **kwargs)
+
+
+@pytest.fixture
+async def counted(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[tuple[Api, Counting, World]]:
+    said = [
+        Said(PEOPLE[i % 4], f"line {i}", PEOPLE, to=[PEOPLE[(i + 1) % 4]], session=f"day {i % 8}", vector=v)
+        for i, v in enumerate(unit_vectors(48))
+    ]
+    world = await seed(graph, space, PEOPLE, said)
+    counting = Counting(graph._driver, graph.config, graph.version)
+    services = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", space=space), counting)
+    async with serving(services, space) as api:
+        yield api, counting, world
+
+
+PERSON = "{ displayName }"
+MESSAGE = f"{{ text speaker {PERSON} addressees {{ person {PERSON} }} session {{ title }} replyTo {{ text }} }}"
+
+
+@pytest.mark.parametrize(
+    ("query", "most"),
+    [
+        ("{ people(first: %d) { edges { node { displayName } } } }", 2),
+        ("{ people(first: %d) { totalCount edges { node { displayName } } } }", 3),
+        (f"{{ messages(first: %d) {{ edges {{ node {MESSAGE} }} }} }}", 4),
+        (
+            f"{{ sessions(first: %d) {{ edges {{ node {{ title messages(first: 5) {{ edges {{ node {MESSAGE} }} }} }} }} }} }}",
+            6,
+        ),
+        (f"{{ people(first: %d) {{ edges {{ node {{ messages(first: 5) {{ edges {{ node {MESSAGE} }} }} }} }} }} }}", 6),
+        (f'{{ search(query: "line", first: %d) {{ ... on SearchResult {{ hits {{ message {MESSAGE} }} }} }} }}', 18),
+    ],
+)
+async def test_a_full_page_takes_as_many_queries_as_one_item(
+    counted: tuple[Api, Counting, World], query: str, most: int
+) -> None:
+    api, graph, world = counted
+    token = api.token("ana", person_id=world.person("ana"))
+    taken = []
+    for first in (1, 2, 8):
+        await api.data(query % first, token)  # models and space settings are there
+        graph.queries = 0
+        await api.data(query % first, token)
+        taken.append(graph.queries)
+    assert max(taken) <= GATE + most, taken
+    assert taken[1] == taken[2], taken
