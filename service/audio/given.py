@@ -34,7 +34,7 @@ def given_turns(
     is a track of its own. With a `segmenter`, net speech leaves out the pauses inside segments. `waveform_blocks` follow each
     other without a gap; memory is that of the longest chain of overlapping segments plus one block."""
     config = config or TurnsConfig()
-    waiting = sorted(segments, key=lambda given: given.segment)
+    waiting = sorted((given for given in segments if given.segment.duration > 0), key=lambda given: given.segment)
     known: list[clustering.Voice] = []
     index = 0
     for waveform, inside in _complete(waveform_blocks, waiting):

@@ -1,0 +1,126 @@
+"""Who speaks when, with the real models on the household's recordings; and what is no speech."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.audio.diarise import DiarisedBlock, Diariser, DiariserConfig
+from service.audio.encoders import load_encoder
+from service.audio.segmentation import Segmenter
+from service.connectors.files import read_transcript
+from service.types.audio import Samples, Segment, SpeakerTurn, Waveform
+from tests.unit.audio.speech import HOUSEHOLD, a_clip, sound
+
+
+@pytest.fixture(scope="module")
+def diariser(model_cache: Path) -> Diariser:
+    return Diariser(Segmenter.load(cache=model_cache), load_encoder(cache=model_cache))
+
+
+def short_blocks(diariser: Diariser) -> Diariser:
+    """The same models over blocks of 15 s, so that a minute has several."""
+    return Diariser(diariser._segmenter, diariser._encoder, DiariserConfig(block=15.0, look_ahead=10.0))
+
+
+def fed(samples: Samples, *, seconds: float = 7.0) -> Iterator[Waveform]:
+    size = round(seconds * 16_000)
+    return (Waveform(samples[at : at + size], at / 16_000) for at in range(0, len(samples), size))
+
+
+def turns_of(blocks: list[DiarisedBlock]) -> list[SpeakerTurn]:
+    return [turn for block in blocks for turn in block.turns]
+
+
+def share_right(turns: list[SpeakerTurn], name: str, until: float) -> float:
+    """Seconds of the transcript's segments given to the track that has most of their speaker, over all seconds."""
+    said = [part for part in read_transcript(HOUSEHOLD / f"{name}.vtt").segments if part.segment.start < until]
+    seconds: dict[tuple[str, str], float] = {}
+    for part in said:
+        for turn in turns:
+            key = (part.label or "", turn.track)
+            seconds[key] = seconds.get(key, 0.0) + part.segment.overlap(turn.segment)
+    from scipy.optimize import linear_sum_assignment
+
+    speakers, tracks = (sorted({key[i] for key in seconds}) for i in (0, 1))
+    table = np.array([[seconds.get((speaker, track), 0.0) for track in tracks] for speaker in speakers])
+    right = table[linear_sum_assignment(-table)].sum()
+    return float(right / sum(min(part.segment.end, until) - part.segment.start for part in said))
+
+
+def test_the_household_is_told_apart_and_every_turn_is_complete(diariser: Diariser) -> None:
+    samples = sound("day1").samples
+    blocks = list(diariser(fed(samples)))
+    turns = turns_of(blocks)
+    assert share_right(turns, "day1", len(samples) / 16_000) > 0.85
+    assert [turn.index for turn in turns] == list(range(len(turns)))
+    assert [turn.segment.start for turn in turns] == sorted(turn.segment.start for turn in turns)
+    for block in blocks:
+        assert len(block.embeddings) == len(block.turns)
+        for turn, embedding in zip(block.turns, block.embeddings, strict=True):
+            assert block.waveform.start <= turn.segment.start < turn.segment.end <= block.waveform.segment.end + 1e-6
+            assert (embedding is None) == (turn.net_speech < 0.5)
+            assert turn.net_speech + turn.overlapped <= turn.segment.duration + 0.05
+            assert turn.channel == "wideband"
+
+
+def test_the_same_sound_gives_the_same_turns_however_it_is_fed(diariser: Diariser) -> None:
+    samples = sound("day1").samples[: 25 * 16_000]
+    first, second = list(diariser(fed(samples, seconds=25.0))), list(diariser(fed(samples, seconds=1.3)))
+    assert turns_of(first) == turns_of(second)
+
+
+def test_tracks_mean_the_same_person_in_every_block(diariser: Diariser) -> None:
+    samples = sound("day1").samples
+    blocks = list(short_blocks(diariser)(fed(samples, seconds=5.0)))
+    assert len(blocks) > 1
+    assert np.array_equal(np.concatenate([block.waveform.samples for block in blocks]), samples)
+    assert share_right(turns_of(blocks), "day1", len(samples) / 16_000) > 0.75
+
+
+@pytest.mark.parametrize("kind", ["nothing", "silence", "hiss", "hum", "chords", "clicks"])
+def test_what_is_no_speech_has_no_turns(diariser: Diariser, kind: str) -> None:
+    times = np.arange(15 * 16_000) / 16_000
+    noise = np.random.default_rng(4)
+    made = {
+        "nothing": np.zeros(0),
+        "silence": np.zeros(len(times)),
+        "hiss": noise.normal(0.0, 0.01, len(times)),
+        "hum": 0.1 * np.sin(2 * np.pi * 50 * times) + 0.03 * np.sin(2 * np.pi * 150 * times),
+        "chords": sum(
+            0.05
+            * np.sin(2 * np.pi * 220 * 2 ** ((step + 5 * np.floor(times / 0.6 % 4)) / 12) * times)
+            * np.exp(-3 * (times % 0.6))
+            for step in (0, 4, 7)
+        ),
+        "clicks": (np.arange(len(times)) % 11_000 < 40) * 0.3,
+    }
+    assert turns_of(list(diariser(fed(np.asarray(made[kind], np.float32))))) == []
+
+
+def test_one_second_of_speech_is_one_turn(diariser: Diariser) -> None:
+    (turn,) = turns_of(list(diariser([a_clip("Ben", seconds=1.0)])))
+    assert 0.5 < turn.segment.duration <= 1.0
+
+
+def test_memory_is_that_of_a_block_whatever_the_length(diariser: Diariser) -> None:
+    day = sound("day1").samples[: 20 * 16_000]
+    peaks = []
+    for times in (3, 8):
+        tracemalloc.start()
+        for block in short_blocks(diariser)(Waveform(day, 12.0 * i) for i in range(times)):
+            assert block.waveform.duration < 60.0
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.4 * peaks[0]
+
+
+def test_a_prefix_keeps_the_tracks_of_two_feeds_apart(diariser: Diariser) -> None:
+    clip = a_clip("Ruth", seconds=3.0)
+    (turn,) = turns_of(list(diariser([clip], prefix="left/", first_index=7)))
+    assert (turn.track, turn.index) == ("left/speaker_1", 7)
+    assert turn.segment.overlap(Segment(0.0, 3.0)) > 2.0
