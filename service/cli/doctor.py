@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
@@ -108,31 +108,26 @@ def check_disk(settings: Settings, config: DoctorConfig = DoctorConfig()) -> Ite
 
 
 def check_models(settings: Settings) -> Iterator[Check]:
-    files = {path.name: path for path in settings.cache_dir.rglob("*") if path.is_file()} if settings.cache_dir.is_dir() else {}
-    yield _model("speaker encoder", settings.encoder, settings.encoder_source, files, "campplus")
-    yield _model("segmentation", "pyannote segmentation-3.0", None, files, "segmentation")
-    yield _model("text embedder", settings.embedder, None, files, "e5")
-    yield Check(
-        "recogniser",
-        State.OK,
-        "none: messages have no text unless a transcript is given" if settings.recogniser == "none" else settings.recogniser,
-    )
+    cached = sorted(settings.cache_dir.iterdir()) if settings.cache_dir.is_dir() else []
+    if settings.encoder == "campplus" and settings.encoder_source is None:
+        yield _cached("speaker encoder", "campplus", cached, "campplus")
+    else:
+        yield Check("speaker encoder", State.OK, f"{settings.encoder} from {settings.encoder_source or 'its hub'}")
+    yield _cached("segmentation", "pyannote segmentation-3.0", cached, "segmentation")
+    if settings.embedder == "e5_small_v2_q":
+        yield _cached("text embedder", "e5_small_v2_q", cached, "e5_small_v2_q")
+    else:
+        yield Check("text embedder", State.OK, settings.embedder)
+    none = "none: messages have no text unless a transcript is given"
+    yield Check("recogniser", State.OK, none if settings.recogniser == "none" else settings.recogniser)
 
 
-def _model(what: str, name: str, source: str | None, files: dict[str, Path], hint: str) -> Check:
-    if source:
-        return Check(what, State.OK, f"{name} from {source}")
-    cached = next(
-        (path for file, path in sorted(files.items()) if hint in file.lower() or hint in path.parent.name.lower()), None
-    )
-    if cached:
-        return Check(what, State.OK, f"{name}, {cached}")
-    return Check(
-        what,
-        State.LATER,
-        f"{name}, not in the cache yet",
-        "comes by itself on first use",
-    )
+def _cached(what: str, name: str, cached: Sequence[Path], prefix: str) -> Check:
+    """Exported and unpacked models stand in the cache directory under their name and a hash."""
+    for path in cached:
+        if path.name.startswith(prefix):
+            return Check(what, State.OK, f"{name}, {path}")
+    return Check(what, State.LATER, f"{name}, not in the cache yet", "comes by itself on first use")
 
 
 async def check_neo4j(settings: Settings) -> list[Check]:

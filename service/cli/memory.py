@@ -138,14 +138,15 @@ def ask(
         )
         for h in answer.citations
     ]
-    show(answer, as_json, lambda: _drawn(answer, table(("said by", "at", "words", "score"), rows, empty="")))
+    show(answer, as_json, lambda: _drawn(answer, table(("said by", "at", "words", "score"), rows)))
 
 
 def _drawn(answer: Answer, citations: Any) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    return Group(Text(answer.text or f"{answer.status}: {answer.reason}", style="bold"), citations)
+    said = Text(answer.text or f"{answer.status}: {answer.reason}", style="bold")
+    return Group(said, "", citations) if answer.citations else said
 
 
 @people.callback(invoke_without_command=True)

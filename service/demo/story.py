@@ -267,13 +267,9 @@ def _said_to(heard: Sequence[Heard], names: dict[str, str]) -> tuple[SaidTo, ...
     return tuple(SaidTo(names[speaker], names[to], n) for (speaker, to), n in sorted(pairs.items(), key=lambda p: -p[1]))
 
 
-VIEWER = """
-query ($asker: AskerInput) {
-  viewer(asker: $asker) { __typename ... on Viewer { person { id } numVisibleMessages } }
-}"""
-
 ASK = """
 query ($question: String!, $asker: AskerInput) {
+  viewer(asker: $asker) { __typename ... on Viewer { person { id } numVisibleMessages } }
   ask(question: $question, asker: $asker) {
     __typename
     ... on Answer {
@@ -313,8 +309,8 @@ def _ask(
     client: Client, question: str, asker: dict[str, Any], people: Sequence[Met], *, by: str, means: str, listening: str | None
 ) -> Asked:
     names = {p.id: p.name for p in people}
-    viewer = client.query(VIEWER, asker=asker)["viewer"]
-    answer = client.query(ASK, question=question, asker=asker)["ask"]
+    found = client.query(ASK, question=question, asker=asker)
+    viewer, answer = found["viewer"], found["ask"]
     person = viewer.get("person")
     return Asked(
         question=question,
