@@ -22,6 +22,13 @@ NEEDED_VERSION = (2026, 2)
 """`CYPHER 25 … SEARCH … WHERE` on vector indexes with filter properties; checked on 2026.05.0 Community."""
 
 
+TOO_LONG = frozenset(
+    f"Neo.ClientError.Transaction.{name}"
+    for name in ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockClientStopped")
+)
+"""What a transaction ends with after its time: while it works, or while it waits for another's lock."""
+
+
 class Neo4jUnreachable(VoicegraphError):
     code = "neo4j_unreachable"
     says = "Neo4j at {uri} does not answer: {reason}. Check the address and that it runs (`voicegraph neo4j status`)."
@@ -189,7 +196,7 @@ async def _explained(config: GraphConfig) -> AsyncIterator[None]:
     except failures.ClientError as error:
         if error.code == "Neo.ClientError.Database.DatabaseNotFound":
             raise NoSuchDatabase(uri=config.uri, database=config.database) from error
-        if (error.code or "").startswith("Neo.ClientError.Transaction.TransactionTimedOut"):
+        if error.code in TOO_LONG:
             raise QueryTooSlow(seconds=config.query_timeout) from error
         raise
     except failures.ConfigurationError as error:

@@ -22,7 +22,7 @@ from neo4j.exceptions import ClientError, ConstraintError
 from graph_schema.schema import TEXT_SPACES, VIEWS
 from service.errors import VoicegraphError
 from service.graph.cypher import for_space
-from service.graph.driver import Graph, Tx, changes, rows
+from service.graph.driver import TOO_LONG, Graph, Tx, changes, rows
 
 FILES = Path(__file__).resolve().parents[2] / "migrations"
 
@@ -51,7 +51,7 @@ class MigrationOutOfOrder(VoicegraphError):
 class MigrationLocked(VoicegraphError):
     code = "migration_locked"
     says = (
-        "Another tool holds the lock node of migrations. If none is running any more, it broke off: remove the lock with "
+        "Another process holds the lock node of migrations. If none is running any more, it broke off: remove the lock with "
         "MATCH (l:__Neo4jMigrationsLock) DELETE l"
     )
     http_status = 503
@@ -266,8 +266,10 @@ async def _lock(graph: Graph, config: MigrateConfig) -> AsyncIterator[None]:
     async with graph.session() as session, await session.begin_transaction(timeout=config.lock_wait) as tx:
         try:
             await changes(tx, CREATE_LOCK, id=str(uuid.uuid4()))
-        except ConstraintError as error:
-            raise MigrationLocked() from error
+        except ClientError as error:  # the node is there for good, or another process held it longer than we wait
+            if isinstance(error, ConstraintError) or error.code in TOO_LONG:
+                raise MigrationLocked() from error
+            raise
         yield
         await tx.rollback()
 

@@ -16,6 +16,7 @@ from service.graph.migrate import (
     CREATE_LOCK,
     FILES,
     DatabaseIsNewer,
+    MigrateConfig,
     MigrationChanged,
     MigrationFailed,
     MigrationLocked,
@@ -163,7 +164,8 @@ async def test_the_lock_of_a_process_that_died_is_gone(own_graph: Graph, own_ser
     await changes(tx, CREATE_LOCK, id="other")
     add(folder, 4, "waits", "CREATE INDEX waits IF NOT EXISTS FOR (n:Test) ON (n.waits)")
     waiting = asyncio.create_task(apply(own_graph, folder=folder))
-    await asyncio.sleep(1)
+    with pytest.raises(MigrationLocked):
+        await apply(own_graph, folder=folder, config=MigrateConfig(lock_wait=1))
     assert not waiting.done()
     await other.close()  # as when the process ends: the connection breaks, and with it the transaction
     assert [m.version for m in (await waiting).applied] == [number(4)]
