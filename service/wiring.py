@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,14 +17,13 @@ from service.errors import VoicegraphError
 from service.graph import maven, migrate
 from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
-from service.types.audio import Recogniser, SpeakerEncoder, TextEmbedder, Waveform
-from service.types.people import PersonVoice
+from service.types.audio import Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
 
 if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
     from service.pipelines.answer import Answerer
     from service.pipelines.enrol import Enrol
-    from service.pipelines.gallery import GalleryReader
+    from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.ingest import Ingest
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
@@ -175,9 +174,9 @@ class Services:
         search = await self.search()
         return await self._once("answer", lambda: Answerer(self.graph, search))
 
-    async def voices(self, space: str) -> Mapping[str, PersonVoice]:
-        """Everybody whose voice is known in `space`, for asking by voice."""
-        return (await (await self.gallery())(space, ())).voices
+    async def voices(self, space: str, vectors: Sequence[Samples]) -> Candidates:
+        """Whom voices heard in `space` may be, for asking by voice."""
+        return await (await self.gallery())(space, vectors)
 
     async def waveform(self, clip: Path) -> Waveform:
         """A short clip as a whole; raises the decoder's errors and ClipTooLong."""

@@ -18,8 +18,6 @@ from service.api.uploads import Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
-from service.identity.ask import AskConfig
-from service.identity.thresholds import thresholds_for
 from service.pipelines.jobs import Jobs
 from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
@@ -168,7 +166,6 @@ class Context(BaseContext):
             as_person=asked.acting_for,
             heard_by=asked.heard_by,
             heard_by_voices=tuple(voices),
-            config=AskConfig(thresholds=thresholds_for(self.services.settings.encoder)),
         )
         if isinstance(answer, ViewerRefused):
             raise ViewerNotAccepted(answer)

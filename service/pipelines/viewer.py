@@ -7,7 +7,7 @@ acting for somebody needs the token's leave, and whoever else is named as hearin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,10 +16,11 @@ from service.graph.access import list_known_people
 from service.graph.driver import Graph
 from service.graph.spaces import get_space
 from service.identity.ask import AskConfig, verify
-from service.types.audio import SpeakerEmbedding
+from service.identity.thresholds import thresholds_for
+from service.pipelines.gallery import Candidates
+from service.types.audio import Samples, SpeakerEmbedding
 from service.types.people import (
     Assurance,
-    PersonVoice,
     Principal,
     SpaceSettings,
     Viewer,
@@ -65,7 +66,8 @@ _OF_VERDICT = {
 class HeardVoice:
     """A voice as it was heard with the question."""
 
-    embedding: SpeakerEmbedding | tuple[SpeakerEmbedding, ...]
+    embeddings: tuple[SpeakerEmbedding, ...]
+    """At least one, in one embedding space."""
     net_speech: float
     """Seconds of speech behind it."""
     channel: str = "wideband"
@@ -80,8 +82,8 @@ class ViewerRefused:
     """What the voice came to, where one was looked at."""
 
 
-Gallery = Callable[[str], Awaitable[Mapping[str, PersonVoice]]]
-"""The voices known in a space, by person."""
+Gallery = Callable[[str, Sequence[Samples]], Awaitable[Candidates]]
+"""A space, and the voices asked about → whom they may be: a GalleryReader."""
 
 
 async def resolve_viewer(
@@ -94,7 +96,6 @@ async def resolve_viewer(
     as_person: str | None = None,
     heard_by: Sequence[str] = (),
     heard_by_voices: Sequence[HeardVoice] = (),
-    config: AskConfig | None = None,
 ) -> Viewer | ViewerRefused:
     """The viewer, the asker first among its hearers. Without token and voice it is a stranger, who sees what is public.
 
@@ -105,15 +106,15 @@ async def resolve_viewer(
             what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
         )
     settings = await graph.read(get_space, space)
-    config = config or AskConfig()
     verdict: VoiceVerdict | None = None
-    known: Mapping[str, PersonVoice] = {}
+    known = Candidates(settings.identity_revision, {}, 0)
     if voice is not None and (refused := _voice_unwanted(settings, principal)):
         return refused
     if (voice is not None or heard_by_voices) and settings.voice_access is not VoiceAccess.NEVER:
-        known = await gallery(space)
+        spoken = ([voice] if voice else []) + list(heard_by_voices)
+        known = await gallery(space, [embedding.vector for one in spoken for embedding in one.embeddings])
     if voice is not None:
-        verdict = verify(voice.embedding, voice.net_speech, known, config, channel=voice.channel)
+        verdict = _verdict(voice, known, settings)
         if verdict.person_id is None:
             return _refuse(_OF_VERDICT[verdict.outcome], verdict, detail=verdict.reason)
     said = [id for id in (as_person, *heard_by) if id]
@@ -121,7 +122,7 @@ async def resolve_viewer(
     askers = _askers(principal, as_person if as_person in people else None, as_person is not None, verdict)
     if isinstance(askers, ViewerRefused):
         return askers
-    heard = [verify(v.embedding, v.net_speech, known, config, channel=v.channel).person_id for v in heard_by_voices]
+    heard = [_verdict(one, known, settings).person_id for one in heard_by_voices]
     hearers = (*askers, *heard_by, *(id for id in heard if id is not None))
     all_of_it = principal is not None and "read_all" in principal.scopes
     unknown = any(id not in people for id in heard_by) or None in heard or not (askers or all_of_it)
@@ -134,6 +135,12 @@ async def resolve_viewer(
         assurance=_assurance(principal, verdict),
         reads_all=all_of_it and not hearers and not unknown,
     )
+
+
+def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings) -> VoiceVerdict:
+    """By the thresholds of the encoder that embedded the voice, and the policy that learnt the space's."""
+    config = AskConfig(policy=settings.routing, thresholds=thresholds_for(voice.embeddings[0].space.name))
+    return verify(voice.embeddings, voice.net_speech, known.voices, config, channel=voice.channel, population=known.population)
 
 
 def _voice_unwanted(settings: SpaceSettings, principal: Principal | None) -> ViewerRefused | None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,8 @@ import pytest
 
 from service.errors import InvalidInput, NotFound
 from service.graph.driver import Graph, changes
+from service.identity.thresholds import UnknownEncoder
+from service.pipelines.gallery import Candidates
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.people import Assurance, Consent, PersonVoice, Principal, Viewer, VoiceAccess
@@ -19,12 +21,12 @@ SET_VOICE_ACCESS = "MATCH (s:Space {id: $space}) SET s.voice_access = $access"
 
 
 def a_voice(of: str, seconds: float = 5.0) -> HeardVoice:
-    return HeardVoice(SpeakerEmbedding(_direction(of), CAMPPLUS), seconds)
+    return HeardVoice((SpeakerEmbedding(_direction(of), CAMPPLUS),), seconds)
 
 
 def between(a: str, b: str) -> HeardVoice:
     mixed = _direction(a) + _direction(b)
-    return HeardVoice(SpeakerEmbedding(mixed / np.linalg.norm(mixed), CAMPPLUS), 5.0)
+    return HeardVoice((SpeakerEmbedding(mixed / np.linalg.norm(mixed), CAMPPLUS),), 5.0)
 
 
 def _direction(of: str) -> Samples:
@@ -43,12 +45,13 @@ class Door:
     def __init__(self, world: World, empty: bool = False) -> None:
         self.world = world
         self.looked = 0
+        self.population = 0
         self._empty = empty
 
-    async def gallery(self, space: str) -> Mapping[str, PersonVoice]:
+    async def gallery(self, space: str, vectors: Sequence[Samples]) -> Candidates:
         self.looked += 1
         voices = {} if self._empty else {self.world.person(name): self._voice(name) for name in PEOPLE}
-        return voices if space == self.world.space else {}
+        return Candidates(0, voices if space == self.world.space else {}, self.population)
 
     async def __call__(self, access: VoiceAccess = VoiceAccess.NARROW, **asked: Any) -> Viewer | ViewerRefused:
         await self.world.graph.write(changes, SET_VOICE_ACCESS, space=self.world.space, access=access.value)
@@ -193,3 +196,25 @@ def _asker(viewer: Viewer | ViewerRefused) -> str | None:
 def _code(refused: Viewer | ViewerRefused) -> Refusal:
     assert isinstance(refused, ViewerRefused)
     return refused.code
+
+
+async def test_a_voice_is_judged_as_one_among_all_people_of_the_space_not_among_the_few_near_ones(
+    home: World, door: Door
+) -> None:
+    """Thresholds rise with the number of people: a likeness that opens among four does not open among 20,000."""
+    alike = HeardVoice((SpeakerEmbedding(_at_cosine("ana", 0.57), CAMPPLUS),), 5.0)
+    assert _asker(await door(VoiceAccess.OPEN, voice=alike)) == home.person("ana")
+    door.population = 20_000
+    assert isinstance(await door(VoiceAccess.OPEN, voice=alike), ViewerRefused)
+
+
+async def test_a_voice_is_judged_by_the_thresholds_of_the_encoder_that_heard_it(home: World, door: Door) -> None:
+    unknown = EmbeddingSpace("no_such_encoder", "test", 192)
+    with pytest.raises(UnknownEncoder, match="no_such_encoder"):
+        await door(VoiceAccess.OPEN, voice=HeardVoice((SpeakerEmbedding(_direction("ana"), unknown),), 5.0))
+
+
+def _at_cosine(of: str, cosine: float) -> Samples:
+    toward, other = _direction(of), _direction("somebody else")
+    across = other - float(toward @ other) * toward
+    return np.asarray(cosine * toward + (1 - cosine**2) ** 0.5 * across / np.linalg.norm(across), dtype=np.float32)
