@@ -104,8 +104,9 @@ def _cut(mask: Mask, changes: Samples, config: PiecesConfig) -> list[tuple[int, 
 def _peaks(changes: Samples, first: int, last: int, config: PiecesConfig) -> Sequence[int]:
     """Frames of (first, last) where the change is largest within `reach`, above `change`, and not at the very edge."""
     edge = config.reach // 2 + 1
+    inner = changes[first + edge:max(first + edge, last - edge)]
     peaks: list[int] = []
-    for frame in first + edge + np.flatnonzero(changes[first + edge:last - edge] > config.change):
+    for frame in first + edge + np.flatnonzero(inner > config.change):
         around = changes[max(first, frame - config.reach):min(last, frame + config.reach + 1)]
         if changes[frame] == around.max() and (not peaks or frame - peaks[-1] > edge):
             peaks.append(int(frame))

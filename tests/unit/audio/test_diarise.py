@@ -11,10 +11,12 @@ import pytest
 
 from service.audio.diarise import DiarisedBlock, Diariser, DiariserConfig
 from service.audio.encoders import load_encoder
-from service.audio.segmentation import Segmenter
+from service.audio.pieces import PiecesConfig, pieces
+from service.audio.segmentation import FRAME_SAMPLES, NUM_VOICES, WINDOW_FRAMES, Activity, Segmenter
 from service.connectors.files import read_transcript
 from service.types.audio import Samples, Segment, SpeakerTurn, Waveform
 from tests.unit.audio.speech import HOUSEHOLD, a_clip, sound
+from tests.unit.audio.test_turns import Spectrum
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,19 @@ def test_what_is_no_speech_has_no_turns(diariser: Diariser, kind: str) -> None:
 def test_one_second_of_speech_is_one_turn(diariser: Diariser) -> None:
     (turn,) = turns_of(list(diariser([a_clip("Ben", seconds=1.0)])))
     assert 0.5 < turn.segment.duration <= 1.0
+
+
+def test_a_scrap_of_speech_at_the_very_start_is_a_short_piece_not_an_error() -> None:
+    """Two voices take turns within a window; the first is heard for three frames only."""
+    voices = np.zeros((1, NUM_VOICES, WINDOW_FRAMES), np.float32)
+    voices[0, 0, :300] = voices[0, 1, 300:] = 1.0
+    speech = np.ones(WINDOW_FRAMES, np.float32)
+    speech[3:60] = 0.0
+    activity = Activity(speech, np.zeros(WINDOW_FRAMES, np.float32), (0,), voices)
+    waveform = Waveform(np.zeros(WINDOW_FRAMES * FRAME_SAMPLES, np.float32))
+    found = pieces(waveform, activity, Spectrum(), PiecesConfig())
+    assert found[0].first == 60 and any(piece.last == 300 for piece in found)
+    assert all(piece.duration <= 2.01 for piece in found)
 
 
 def test_memory_is_that_of_a_block_whatever_the_length(diariser: Diariser) -> None:
