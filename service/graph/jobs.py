@@ -80,26 +80,31 @@ class NewJob:
         return derived("job", self.space, self.account, self.key)
 
 
-SAVE_JOB = """
+ENSURE_JOB = """
 MERGE (j:Job {space: $space, account: $account, key: $key})
 ON CREATE SET j.id = $id, j.created_at = datetime(), j.heartbeat_at = datetime(), j.kind = $kind, j.body_hash = $body_hash,
   j.request = $request, j.status = 'new', j.stage = '', j.progress = 0.0
-WITH j, j.status AS before
-SET j.status = CASE WHEN j.body_hash = $body_hash AND before IN $claimed THEN $status ELSE before END,
-  j.error = CASE WHEN j.body_hash = $body_hash AND before IN $claimed THEN null ELSE j.error END,
-  j.heartbeat_at = CASE WHEN j.body_hash = $body_hash AND before IN $claimed THEN datetime() ELSE j.heartbeat_at END
-RETURN before, j {.*} AS job
+SET j.key = $key
+"""
+
+CLAIM_JOB = """
+MATCH (j:Job {id: $id})
+WITH j, j.status AS before, j.body_hash = $body_hash AND j.status IN $claimed AS ours
+SET j.status = CASE WHEN ours THEN $status ELSE before END,
+  j.error = CASE WHEN ours THEN null ELSE j.error END,
+  j.heartbeat_at = CASE WHEN ours THEN datetime() ELSE j.heartbeat_at END
+RETURN ours, j {.*} AS job
 """
 
 
 async def save_job(tx: Tx, new: NewJob, status: JobStatus, *, again: Sequence[JobStatus]) -> tuple[Job, bool]:
     """The job of this key and whether it is the caller's to run: it is new, or its status was one of `again`.
 
-    MERGE on the key locks the node, so of two requests at once only one runs it. Raises KeyConflict for another body."""
-    claimed = ["new", *again]
-    (row,) = await rows(
+    Of two requests at once only one runs it: the first statement locks the node, the second reads what it is then (what
+    one statement read before it waited for the lock may be out of date). Raises KeyConflict for another body."""
+    await rows(
         tx,
-        SAVE_JOB,
+        ENSURE_JOB,
         id=new.id,
         space=new.space,
         account=new.account,
@@ -107,13 +112,12 @@ async def save_job(tx: Tx, new: NewJob, status: JobStatus, *, again: Sequence[Jo
         kind=new.kind,
         body_hash=new.body_hash,
         request=new.request,
-        status=status,
-        claimed=claimed,
     )
+    (row,) = await rows(tx, CLAIM_JOB, id=new.id, body_hash=new.body_hash, status=status, claimed=["new", *again])
     job = _job(row["job"])
     if job.body_hash != new.body_hash:
         raise KeyConflict(key=new.key)
-    return job, row["before"] in claimed
+    return job, row["ours"]
 
 
 FIND_JOBS = """
@@ -158,6 +162,12 @@ async def list_jobs(tx: Tx, scope: JobScope, *, page: Page) -> Paged[Job]:
     return paged(page, [row["place"] for row in found], {row["job"]["id"]: _job(row["job"]) for row in found})
 
 
+LOCK_JOBS = """
+UNWIND $ids AS id
+MATCH (j:Job {id: id})
+SET j.created_at = j.created_at
+"""
+
 SAVE_PROGRESS = """
 UNWIND $jobs AS row
 MATCH (j:Job {id: row.id})
@@ -167,7 +177,9 @@ SET j.heartbeat_at = datetime(), j.status = row.status, j.stage = row.stage, j.p
 
 
 async def save_progress(tx: Tx, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """Heartbeat, status, stage and progress of every live job of this process (rows of id, status, stage, progress)."""
+    """Heartbeat, status, stage and progress of every live job of this process (rows of id, status, stage, progress). One
+    that was finished meanwhile stays finished."""
+    await rows(tx, LOCK_JOBS, ids=sorted(job["id"] for job in jobs))
     await rows(tx, SAVE_PROGRESS, jobs=[dict(job) for job in jobs])
 
 
@@ -186,8 +198,15 @@ async def finish_job(
     return _job(found[0]["job"])
 
 
-SAVE_INTERRUPTED = """
+LIST_SILENT_JOBS = """
 MATCH (j:Job)
+WHERE j.status IN ['queued', 'running'] AND j.heartbeat_at < datetime() - duration({seconds: $silent_seconds})
+RETURN j.id AS id ORDER BY id
+"""
+
+SAVE_INTERRUPTED = """
+UNWIND $ids AS id
+MATCH (j:Job {id: id})
 WHERE j.status IN ['queued', 'running'] AND j.heartbeat_at < datetime() - duration({seconds: $silent_seconds})
 SET j.status = 'interrupted', j.error = 'interrupted: the service ended before the job did; ask again with the same key'
 RETURN j.id AS id
@@ -196,7 +215,12 @@ RETURN j.id AS id
 
 async def save_interrupted(tx: Tx, *, silent_seconds: float) -> tuple[str, ...]:
     """Marks live jobs without a heartbeat for so long, of every space: their process is gone. Their ids."""
-    return tuple(row["id"] for row in await rows(tx, SAVE_INTERRUPTED, silent_seconds=silent_seconds))
+    silent = [row["id"] for row in await rows(tx, LIST_SILENT_JOBS, silent_seconds=silent_seconds)]
+    if not silent:
+        return ()
+    await rows(tx, LOCK_JOBS, ids=silent)
+    marked = await rows(tx, SAVE_INTERRUPTED, ids=silent, silent_seconds=silent_seconds)
+    return tuple(row["id"] for row in marked)
 
 
 def _job(properties: Mapping[str, Any]) -> Job:

@@ -20,6 +20,7 @@ from service.graph.jobs import (
     list_jobs,
     save_interrupted,
     save_job,
+    save_progress,
 )
 from service.graph.paging import Page
 from service.pipelines.jobs import Busy, Done, Jobs, JobsConfig, StillRunning, body_hash, once
@@ -113,6 +114,18 @@ async def test_of_two_requests_at_once_with_one_key_one_runs(graph: Graph, space
         await until(graph, submitted[0], JobStatus.COMPLETE)
         await asyncio.sleep(0.1)
     assert len(ran) == 1 and len({job.id for job in submitted}) == 1
+
+
+async def test_a_heartbeat_never_revives_a_finished_job(graph: Graph, space: str) -> None:
+    """The beat of a busy queue and the end of a job meet in the database; fifty times each."""
+    async with Working(graph, at_once) as jobs:
+        for _ in range(50):
+            job = await jobs.submit(a_job(space))
+            async with asyncio.TaskGroup() as both:
+                for _ in range(4):
+                    row = {"id": job.id, "status": JobStatus.RUNNING, "stage": "x", "progress": 0.1}
+                    both.create_task(graph.write(save_progress, [row]))
+            assert (await until(graph, job, JobStatus.COMPLETE)).progress == 1.0
 
 
 async def test_progress_and_heartbeat_show_in_the_graph(graph: Graph, space: str) -> None:
