@@ -59,8 +59,9 @@ def _drawn(demo: Demo) -> Any:
     serve = "running until Ctrl-C" if where.serving else "after: voicegraph serve --space demo"
     lines = [
         f"API and GraphiQL   {where.api}   ({serve})",
-        f"Neo4j Browser      {where.browser or 'that of your own server'}   (voicegraph neo4j browser tells the password)",
-        f"   there, try      {where.show_graph}",
+        f"Neo4j Browser      {where.browser or 'that of your own server'}",
+        "   its password    voicegraph neo4j browser",
+        f"   and there       {where.show_graph}",
         f"Your own file      {where.try_own}",
     ]
     return Group(told(demo.story), Rule(f"Done in {demo.seconds:.0f} s. Where to go on"), Text("\n".join(lines)))
