@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from starlette.requests import HTTPConnection
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
@@ -200,10 +199,6 @@ def local_id(id: str, kind: str = "Person") -> str:
     """The graph's id in a global id or in the graph's id itself. One of another type names nothing: its prefix stays on."""
     prefix, colon, rest = id.partition(":")
     return rest if colon and prefix == kind else id
-
-
-def of_connection(connection: HTTPConnection) -> Credentials:
-    return Credentials.of(dict(connection.headers))
 
 
 def _list(text: str | None) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict
 from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
-import anyio
 import strawberry
 
 from service.api.connections import Connection, Node, connection
@@ -153,7 +153,7 @@ async def follow(context: Context, id: str) -> AsyncGenerator[Any, None]:
             yield now
         last = now
         if not now.record.is_over:
-            await anyio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
