@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
-from service.graph.spaces import lock_space
 from service.graph.write_audiences import Readers, move_messages
 from service.graph.write_sessions import RevisionMoved, embedding_property, hold_session
 from service.types.audio import Samples, Segment
@@ -58,7 +58,7 @@ class Closing:
     readers: Mapping[str, Readers]
     embedder: str | None
     contexts: Mapping[str, Samples]
-    """message id → embedding of its context view, where it is another than when the turn was written"""
+    """message id → embedding of its context view, where that is more than the turn itself"""
 
 
 LIST_WRITTEN_TURNS = """
@@ -108,6 +108,12 @@ MATCH (answered:Message {space: $space, id: row.answered})
 MERGE (m)-[:REPLIES_TO]->(answered)
 """
 
+SAVE_PLAIN_CONTEXTS = """
+MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+WHERE m.embedding__<space>__turn IS NOT NULL AND NOT m.id IN $others
+SET m.embedding__<space>__context = m.embedding__<space>__turn
+"""
+
 SAVE_CONTEXTS = """
 UNWIND $contexts AS row
 MATCH (m:Message {space: $space, id: row.message_id})
@@ -148,10 +154,9 @@ async def count_decisions(tx: Tx, space: str, session_id: str) -> list[Decided]:
 
 async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     """Write all of `closing` and mark the session complete; None when done. Raises SessionBusy as save_batch does."""
-    settings = await lock_space(tx, closing.space)
-    await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
-    if settings.identity_revision != closing.read_revision:
-        return RevisionMoved(settings.identity_revision)
+    revision = await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
+    if revision != closing.read_revision:
+        return RevisionMoved(revision)
     session: dict[str, Any] = {"space": closing.space, "session_id": closing.session_id}
     await tx.run(FORGET_RELATIONS, **session)
     await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in closing.attendance])
@@ -162,15 +167,22 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
         replies=[{"message_id": m, "answered": answered} for m, answered in closing.replies.items()],
     )
     await move_messages(tx, closing.space, closing.readers)
-    if closing.embedder and closing.contexts:
-        name = embedding_property(closing.embedder, "context")
-        await tx.run(
-            SAVE_CONTEXTS,
-            space=closing.space,
-            contexts=[{"message_id": m, "properties": {name: v.tolist()}} for m, v in closing.contexts.items()],
-        )
+    if closing.embedder:
+        await _save_contexts(tx, closing, closing.embedder)
     await tx.run(COMPLETE_SESSION, **session)
     return None
+
+
+async def _save_contexts(tx: Tx, closing: Closing, embedder: str) -> None:
+    name = embedding_property(embedder, "context")
+    await tx.run(
+        for_space(SAVE_PLAIN_CONTEXTS, embedder),
+        space=closing.space,
+        session_id=closing.session_id,
+        others=list(closing.contexts),
+    )
+    contexts = [{"message_id": m, "properties": {name: vector.tolist()}} for m, vector in closing.contexts.items()]
+    await tx.run(SAVE_CONTEXTS, space=closing.space, contexts=contexts)
 
 
 def _attendance(attendance: Attendance) -> dict[str, Any]:

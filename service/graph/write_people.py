@@ -104,6 +104,8 @@ async def save_voices(tx: Tx, space: str, encoder: EmbeddingSpace, voices: Seque
     dropped = [id for voice in voices for id in voice.dropped]
     if dropped:
         await tx.run(FORGET_EXEMPLARS, space=space, ids=dropped)
+    if not voices:
+        return frozenset()
     saved = await rows(tx, for_space(SAVE_VOICES, encoder.name), space=space, people=[_row(v, encoder) for v in voices])
     return frozenset(row["id"] for row in saved)
 

@@ -11,7 +11,7 @@ from typing import Any
 from service.errors import NotFound, VoicegraphError
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
-from service.graph.spaces import bump_revision, lock_space
+from service.graph.spaces import LOCK_SPACE, lock_space
 from service.graph.write_audiences import move_messages
 from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
 from service.types.audio import EmbeddingSpace, Samples, SpeakerTurn
@@ -135,22 +135,16 @@ WHERE s.status = 'open'
 SET s.status = 'failed', s.error = $error
 """
 
-GET_CHECKPOINT = """
+GET_STATE = """
+MATCH (space:Space {id: $space})
 MATCH (s:Session {space: $space, id: $session_id})
-RETURN s.status = 'open' AND coalesce(s.checkpoint, '') = $checkpoint AS ours
+RETURN space.identity_revision AS revision, s.status = 'open' AND coalesce(s.checkpoint, '') = $checkpoint AS ours
 """
 
-SAVE_CHECKPOINT = """
+SAVE_PROGRESS = """
+MATCH (space:Space {id: $space})
 MATCH (s:Session {space: $space, id: $session_id})
-SET s.checkpoint = $checkpoint
-"""
-
-SAVE_LOCAL_SPEAKERS = """
-MATCH (s:Session {space: $space, id: $session_id})
-UNWIND $speakers AS row
-MERGE (l:LocalSpeaker {id: row.id})
-ON CREATE SET l.space = $space, l.created_at = datetime(), l.session_id = $session_id, l.label = row.label
-MERGE (l)-[:HEARD_IN]->(s)
+SET space.identity_revision = $revision, s.checkpoint = $checkpoint
 """
 
 SAVE_MESSAGES = """
@@ -160,8 +154,9 @@ MERGE (m:Message {id: row.id})
 ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id
 SET m += row.properties
 MERGE (m)-[:IN_SESSION]->(s)
-WITH m, row
-MATCH (l:LocalSpeaker {id: row.track})
+MERGE (l:LocalSpeaker {id: row.local_speaker})
+ON CREATE SET l.space = $space, l.created_at = datetime(), l.session_id = $session_id, l.label = row.label
+MERGE (l)-[:HEARD_IN]->(s)
 MERGE (l)-[:UTTERED]->(m)
 """
 
@@ -236,36 +231,43 @@ async def save_batch(tx: Tx, batch: Batch) -> BatchSaved | RevisionMoved:
     """Write one step: people and voices, messages, decisions, narrow audiences and the checkpoint, all or nothing.
 
     Raises SessionBusy when the checkpoint is not the one this step began from: another process writes the session."""
-    settings = await lock_space(tx, batch.space)
-    await hold_session(tx, batch.space, batch.session_id, batch.checkpoint_before)
-    if settings.identity_revision != batch.read_revision:
-        return RevisionMoved(settings.identity_revision)
-    revision, kept = batch.read_revision, frozenset[str]()
+    revision = await hold_session(tx, batch.space, batch.session_id, batch.checkpoint_before)
+    if revision != batch.read_revision:
+        return RevisionMoved(revision)
+    kept = frozenset[str]()
     if batch.people:
-        revision = await bump_revision(tx, batch.space)
+        revision += 1
         await save_people(tx, batch.space, batch.people, revision)
         kept = await save_voices(tx, batch.space, batch.encoder, batch.voices)
     if batch.messages:
         await _save_messages(tx, batch)
     await _save_decisions(tx, batch)
-    await tx.run(SAVE_CHECKPOINT, space=batch.space, session_id=batch.session_id, checkpoint=batch.checkpoint)
+    progress = {"revision": revision, "checkpoint": batch.checkpoint}
+    await tx.run(SAVE_PROGRESS, {"space": batch.space, "session_id": batch.session_id, **progress})
     return BatchSaved(revision, kept)
 
 
-async def hold_session(tx: Tx, space: str, session_id: str, checkpoint: str | None) -> None:
-    found = await rows(tx, GET_CHECKPOINT, space=space, session_id=session_id, checkpoint=checkpoint or "")
+async def hold_session(tx: Tx, space: str, session_id: str, checkpoint: str | None) -> int:
+    """Lock the space for this transaction; its identity_revision. Raises NotFound, and SessionBusy when the session is not
+    open at this checkpoint."""
+    await tx.run(LOCK_SPACE, space=space)
+    found = await rows(tx, GET_STATE, space=space, session_id=session_id, checkpoint=checkpoint or "")
     if not found:
         raise NotFound(kind="session", id=session_id)
     if not found[0]["ours"]:
         raise SessionBusy(session_id=session_id)
+    return int(found[0]["revision"])
 
 
 async def _save_messages(tx: Tx, batch: Batch) -> None:
-    labels = {m.local_speaker: m.turn.track for m in batch.messages}
-    speakers = [{"id": speaker, "label": label} for speaker, label in sorted(labels.items())]
-    await tx.run(SAVE_LOCAL_SPEAKERS, space=batch.space, session_id=batch.session_id, speakers=speakers)
     messages = [
-        {"id": m.id, "track": m.local_speaker, "properties": _message_properties(m, batch.embedder)} for m in batch.messages
+        {
+            "id": m.id,
+            "local_speaker": m.local_speaker,
+            "label": m.turn.track,
+            "properties": _message_properties(m, batch.embedder),
+        }
+        for m in batch.messages
     ]
     await tx.run(SAVE_MESSAGES, space=batch.space, session_id=batch.session_id, messages=messages)
 
@@ -298,9 +300,12 @@ async def _save_decisions(tx: Tx, batch: Batch) -> None:
     decided = [_decision(d, batch.by) for d in batch.decisions if not isinstance(d, Unresolved)]
     unresolved = [_decision(d, batch.by) for d in batch.decisions if isinstance(d, Unresolved)]
     bound = [{"track": track, **_decision(d, batch.by)} for track, d in sorted(batch.bound.items())]
-    await tx.run(SAVE_SPEAKERS, space=batch.space, decisions=decided)
-    await tx.run(SAVE_UNRESOLVED, space=batch.space, decisions=unresolved)
-    await tx.run(SAVE_IDENTITIES, space=batch.space, bound=bound)
+    if decided:
+        await tx.run(SAVE_SPEAKERS, space=batch.space, decisions=decided)
+    if unresolved:
+        await tx.run(SAVE_UNRESOLVED, space=batch.space, decisions=unresolved)
+    if bound:
+        await tx.run(SAVE_IDENTITIES, space=batch.space, bound=bound)
     nobody = frozenset[str]()
     await move_messages(
         tx,

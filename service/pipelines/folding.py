@@ -102,6 +102,7 @@ class Folding:
             after, decisions = await asyncio.to_thread(decide, before)
             checkpoint = Checkpoint(next_index, settled, after)
             stored = checkpoint.dumps()
+            changed = voice_changes(before, after)
             saved = await self._graph.write(
                 save_batch,
                 Batch(
@@ -117,11 +118,14 @@ class Folding:
                     by=by,
                     bound=_newly_bound(before, after, decisions),
                     people=_counted(before, after),
-                    voices=[VoiceWrite(c.voice, c.added, c.evicted) for c in voice_changes(before, after)],
+                    voices=[VoiceWrite(c.voice, c.added, c.evicted) for c in changed],
                 ),
             )
             if isinstance(saved, BatchSaved):
                 self.checkpoint, self.stored = checkpoint, stored
+                kept = [c.voice for c in changed if c.voice.person_id in saved.kept]
+                refused = [c.voice.person_id for c in changed if c.voice.person_id not in saved.kept]
+                self._gallery.learnt(self._space, candidates.revision, saved.revision, kept, refused)
                 return
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.graph.driver import Graph, Tx
 from service.graph.voices import changed_voices, count_voices, get_revision, nearest_voices
@@ -51,6 +51,14 @@ class GalleryReader:
         else:
             self._known[space] = (now, voices)
         return Candidates(now, dict(voices), 0)
+
+    def learnt(self, space: str, before: int, after: int, voices: Iterable[PersonVoice], gone: Iterable[str] = ()) -> None:
+        """What this process just wrote at revision `before`, making `after` of it: it need not be read back."""
+        revision, known = self._known.get(space, (-1, {}))
+        if revision == before:
+            changed = {v.person_id: replace(v, exemplars=tuple(sorted(v.exemplars, key=lambda e: e.id))) for v in voices}
+            left = set(gone)
+            self._known[space] = (after, {p: v for p, v in {**known, **changed}.items() if p not in left})
 
     async def _nearest(self, tx: Tx, space: str, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
         """The revision is read before the index is asked: what changes in between moves it, and the write is refused."""

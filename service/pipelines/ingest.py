@@ -12,7 +12,6 @@ from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 
-from graph_schema.schema import VIEWS
 from service.audio import decode
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
@@ -61,7 +60,7 @@ __all__ = ["Ingest", "IngestConfig", "IngestReport", "IngestRequest"]
 class IngestConfig:
     """Numbers of the pipeline itself; its parts have their own."""
 
-    batch: int = 32  # turns a write: a minute or two of talk, and 50 ms under the space's lock
+    batch: int = 64  # turns a write: some minutes of talk; about 0.1 s under the space's lock
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
@@ -208,8 +207,8 @@ class Ingest:
         return recognised(self._recogniser) if self._recogniser is not None else without_text()
 
     def _messages(self, session: NewSession, turns: Sequence[SpeakerTurn], provenance: str) -> list[NewMessage]:
-        """With text embeddings. Until the session is closed only the speaker reads a turn, so its context view is the turn
-        alone; closing settles it."""
+        """With the embedding of each text. What stood before a turn is embedded with it when the session is closed, for only
+        then is it known who may read both."""
         texts = [turn.text for turn in turns if turn.text]
         vectors = dict(zip(texts, self._text_embedder.passages(texts), strict=True)) if self._text_embedder and texts else {}
         return [
@@ -219,7 +218,7 @@ class Ingest:
                 turn=turn,
                 said_at=session.started_at + timedelta(seconds=turn.segment.start),
                 provenance=provenance if turn.text else "none",
-                vectors=dict.fromkeys(VIEWS, vectors[turn.text]) if turn.text in vectors else {},
+                vectors={"turn": vectors[turn.text]} if turn.text in vectors else {},
             )
             for turn in turns
         ]

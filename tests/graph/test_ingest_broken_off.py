@@ -96,6 +96,7 @@ async def own_graph(own_server: EmbeddedServer) -> AsyncIterator[Graph]:
     await graph.close()
 
 
+@pytest.mark.timeout(600)  # two starts of a JVM, up to a minute each on a busy machine
 async def test_when_neo4j_is_killed_the_error_says_so_and_the_rerun_ends_the_same(
     own_server: EmbeddedServer, own_graph: Graph, request_of: IngestRequest, whole: dict[str, Any]
 ) -> None:
