@@ -45,7 +45,7 @@ def assign(pieces: Sequence[Piece], activity: Activity, voices: Sequence[Voice],
     scores = _from_windows(pieces, activity, directions, config) + _from_pieces(pieces, activity, directions, config)
     speech = activity.speech > config.speech
     order = np.argsort(-scores, axis=0, kind="stable")
-    for rank, wanted in enumerate((speech, speech & (activity.overlap > config.overlap))[:len(voices)]):
+    for rank, wanted in enumerate((speech, speech & (activity.overlap > config.overlap))[: len(voices)]):
         frames = np.flatnonzero(wanted & (np.take_along_axis(scores, order[rank][None], axis=0)[0] > 1e-3))
         active[order[rank, frames], frames] = True
     return active
@@ -57,7 +57,7 @@ def _from_pieces(pieces: Sequence[Piece], activity: Activity, directions: Sample
     for piece in pieces:
         likely = np.exp((cosines := directions @ piece.vector) / config.temperature - cosines.max() / config.temperature)
         weight = config.mixed_weight if piece.mixed else 1.0
-        scores[:, piece.first:piece.last] = (weight * likely / likely.sum())[:, None]
+        scores[:, piece.first : piece.last] = (weight * likely / likely.sum())[:, None]
     return scores
 
 
@@ -68,7 +68,7 @@ def _from_windows(pieces: Sequence[Piece], activity: Activity, directions: Sampl
     size = max([activity.frames, *(start + WINDOW_FRAMES for start in activity.starts)])
     heard = np.full(size, len(pieces), int)
     for place, piece in enumerate(pieces):
-        heard[piece.first:piece.last] = place
+        heard[piece.first : piece.last] = place
     weights = [config.mixed_weight if piece.mixed else 1.0 for piece in pieces]
     cosines = np.zeros((len(pieces) + 1, directions.shape[1]), np.float32)
     for place, piece in enumerate(pieces):
@@ -84,5 +84,5 @@ def _from_windows(pieces: Sequence[Piece], activity: Activity, directions: Sampl
         say = np.sqrt(np.minimum(seconds[speaking], config.longest))[:, None]
         for row, column in zip(*linear_sum_assignment(-say * (1.0 + said / norms @ directions.T)), strict=True):
             scores[column, frames] += window[speaking[row]]
-    mean: Samples = (scores / np.maximum(count, 1.0))[:, :activity.frames].astype(np.float32)
+    mean: Samples = (scores / np.maximum(count, 1.0))[:, : activity.frames].astype(np.float32)
     return mean

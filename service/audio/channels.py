@@ -38,7 +38,7 @@ def choose(pieces: Iterable[Samples], config: ChannelsConfig | None = None) -> t
     for piece in pieces:
         if seen is None:
             seen = _Seen(len(piece), config)
-        if 1 < seen.num_channels == len(piece):           # a joined file with another layout later is judged by its first part
+        if 1 < seen.num_channels == len(piece):  # a joined file with another layout later is judged by its first part
             seen.add(piece)
     return (None,) if seen is None else seen.verdict()
 
@@ -71,9 +71,9 @@ class _Seen:
         self._num_samples += piece.shape[1]
         held = np.concatenate([self._rest, piece], axis=1)
         whole = held.shape[1] // self._frame
-        self._rest = held[:, whole * self._frame:]
+        self._rest = held[:, whole * self._frame :]
         if whole:
-            frames = held[:, :whole * self._frame].reshape(self.num_channels, whole, self._frame)
+            frames = held[:, : whole * self._frame].reshape(self.num_channels, whole, self._frame)
             self._judge(_db(np.mean(np.square(frames), axis=2)))
 
     def _judge(self, levels: npt.NDArray[np.float64]) -> None:

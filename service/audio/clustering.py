@@ -140,7 +140,7 @@ def _known_pairs(pieces: Sequence[Piece], activity: Activity) -> tuple[Samples, 
     lasts = np.array([piece.last for piece in pieces], int)
     for start, window in zip(activity.starts, activity.voices, strict=True):
         seen = np.flatnonzero((firsts >= start) & (lasts <= start + WINDOW_FRAMES))
-        shares = [(int(i), window[:, firsts[i] - start:lasts[i] - start].mean(axis=1)) for i in seen]
+        shares = [(int(i), window[:, firsts[i] - start : lasts[i] - start].mean(axis=1)) for i in seen]
         clear = [(i, int(share.argmax())) for i, share in shares if share.max() > 0.5]
         places = np.array([i for i, _ in clear], int)
         owners = np.array([owner for _, owner in clear], int)

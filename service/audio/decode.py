@@ -33,8 +33,10 @@ class EmptyAudio(VoicegraphError):
 
 class NotAudio(VoicegraphError):
     code = "not_audio"
-    says = ("{path} cannot be read as sound ({reason}). Needed: a whole WAV, FLAC, MP3, M4A, WebM, Ogg or another format of "
-            "FFmpeg. Pieces of a browser recording must be joined from the first piece on.")
+    says = (
+        "{path} cannot be read as sound ({reason}). Needed: a whole WAV, FLAC, MP3, M4A, WebM, Ogg or another format of "
+        "FFmpeg. Pieces of a browser recording must be joined from the first piece on."
+    )
     http_status = 415
 
 
@@ -139,7 +141,7 @@ def _frames(container: Any, stream: Any, path: Path) -> Iterator[Any]:
     while True:
         try:
             packet = next(packets, None)
-        except av.error.FFmpegError as error:             # the container breaks off: keep what came before
+        except av.error.FFmpegError as error:  # the container breaks off: keep what came before
             _log.warning("%s breaks off: %s", path.name, error)
             packet = None
         if packet is None:
@@ -163,7 +165,7 @@ def _resampled(frames: Iterator[Any], codec: str) -> Iterator[_Sound]:
             yield from _pieces(resampler, None, rate, codec)
             resampler = av.AudioResampler(format="fltp", layout=frame.layout, rate=SAMPLE_RATE)
             shape, rate = now, frame.sample_rate
-        frame.pts = None                                  # gaps and jumps of time stamps must not become resampler errors
+        frame.pts = None  # gaps and jumps of time stamps must not become resampler errors
         yield from _pieces(resampler, frame, rate, codec)
     yield from _pieces(resampler, None, rate, codec)
 

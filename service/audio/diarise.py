@@ -76,7 +76,7 @@ class Diariser:
     def _pause(self, activity: Activity) -> int:
         """The middle of the widest pause in the look-ahead; where nobody ever pauses, the frame least like speech."""
         first = int(self._config.block / FRAME_SECONDS)
-        ahead = activity.speech[first:first + int(self._config.look_ahead / FRAME_SECONDS)]
+        ahead = activity.speech[first : first + int(self._config.look_ahead / FRAME_SECONDS)]
         pauses = stretches(ahead <= self._config.assignment.speech)
         if not pauses:
             return first + int(ahead.argmin())

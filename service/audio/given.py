@@ -144,8 +144,7 @@ def _pieces(
     }
     vectors = encoder([sound.crop(Segment(sound.start, sound.start + config.embedded_to)) for sound in sounds.values()])
     return {
-        place: _piece(inside[place].segment, waveform.start, made.vector)
-        for place, made in zip(sounds, vectors, strict=True)
+        place: _piece(inside[place].segment, waveform.start, made.vector) for place, made in zip(sounds, vectors, strict=True)
     }
 
 

@@ -65,14 +65,14 @@ def _sound(waveform: Waveform, first: int, last: int) -> Waveform:
     begin = first * FRAME_SAMPLES + offset
     end = min(last * FRAME_SAMPLES + offset, len(waveform.samples))
     begin = min(begin, end - (last - first) * FRAME_SAMPLES)
-    return Waveform(waveform.samples[max(0, begin):end], waveform.start + max(0, begin) / SAMPLE_RATE)
+    return Waveform(waveform.samples[max(0, begin) : end], waveform.start + max(0, begin) / SAMPLE_RATE)
 
 
 def _changes(activity: Activity, reach: int) -> Samples:
     """Shape (frames,): how much of who speaks `reach` frames before a frame no longer does `reach` frames after it, [0, 1].
 
     Averaged over the windows that see both."""
-    before, after = activity.voices[:, :, :-2 * reach], activity.voices[:, :, 2 * reach:]
+    before, after = activity.voices[:, :, : -2 * reach], activity.voices[:, :, 2 * reach :]
     much_before, much_after = before.sum(axis=1), after.sum(axis=1)
     shares_before = before / np.maximum(much_before, 0.2)[:, None]
     shares_after = after / np.maximum(much_after, 0.2)[:, None]
@@ -83,9 +83,9 @@ def _changes(activity: Activity, reach: int) -> Samples:
     size = max([activity.frames, *(start + reach + length for start in activity.starts)])
     total, count = np.zeros(size, np.float32), np.zeros(size, np.float32)
     for start, row in zip(activity.starts, change, strict=True):
-        total[start + reach:start + reach + length] += row
-        count[start + reach:start + reach + length] += 1.0
-    mean: Samples = (total / np.maximum(count, 1.0))[:activity.frames].astype(np.float32)
+        total[start + reach : start + reach + length] += row
+        count[start + reach : start + reach + length] += 1.0
+    mean: Samples = (total / np.maximum(count, 1.0))[: activity.frames].astype(np.float32)
     return mean
 
 
@@ -104,10 +104,10 @@ def _cut(mask: Mask, changes: Samples, config: PiecesConfig) -> list[tuple[int, 
 def _peaks(changes: Samples, first: int, last: int, config: PiecesConfig) -> Sequence[int]:
     """Frames of (first, last) where the change is largest within `reach`, above `change`, and not at the very edge."""
     edge = config.reach // 2 + 1
-    inner = changes[first + edge:max(first + edge, last - edge)]
+    inner = changes[first + edge : max(first + edge, last - edge)]
     peaks: list[int] = []
     for frame in first + edge + np.flatnonzero(inner > config.change):
-        around = changes[max(first, frame - config.reach):min(last, frame + config.reach + 1)]
+        around = changes[max(first, frame - config.reach) : min(last, frame + config.reach + 1)]
         if changes[frame] == around.max() and (not peaks or frame - peaks[-1] > edge):
             peaks.append(int(frame))
     return peaks

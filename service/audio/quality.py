@@ -44,7 +44,7 @@ def noise_dbfs(waveform: Waveform, speech: Sequence[Segment], config: QualityCon
     quiet = np.ones(len(waveform.samples), bool)
     for segment in speech:
         first, last = (round((edge - waveform.start) * SAMPLE_RATE) for edge in (segment.start, segment.end))
-        quiet[max(0, first):max(0, last)] = False
+        quiet[max(0, first) : max(0, last)] = False
     if quiet.sum() >= config.least_noise * SAMPLE_RATE:
         return level_dbfs(waveform.samples[quiet])
     levels = [level_dbfs(window) for window in _windows(waveform.samples, config.window)]

@@ -93,7 +93,7 @@ class Segmenter:
         scores = self._scores(waveform.samples, starts)
         voices = np.einsum("vc,wtc->wvt", _TO_VOICES, scores)
         speech = _averaged(1.0 - scores[:, :, 0], starts, frames)
-        overlap = _averaged(scores[:, :, 1 + NUM_VOICES:].sum(axis=2), starts, frames)
+        overlap = _averaged(scores[:, :, 1 + NUM_VOICES :].sum(axis=2), starts, frames)
         return Activity(speech, overlap, starts, voices)
 
     def _scores(self, samples: Samples, starts: tuple[int, ...]) -> Samples:
@@ -101,8 +101,8 @@ class Segmenter:
         padded = np.pad(samples, (0, _WINDOW_SAMPLES))
         runs = []
         for first in range(0, len(starts), self._config.batch):
-            places = [start * FRAME_SAMPLES for start in starts[first:first + self._config.batch]]
-            windows = np.stack([padded[place:place + _WINDOW_SAMPLES] for place in places])
+            places = [start * FRAME_SAMPLES for start in starts[first : first + self._config.batch]]
+            windows = np.stack([padded[place : place + _WINDOW_SAMPLES] for place in places])
             runs.append(self._session.run(None, {"waveform": windows[:, None]})[0])
         scores: Samples = np.exp(np.concatenate(runs)) if runs else np.zeros((0, WINDOW_FRAMES, len(_CLASSES)), np.float32)
         return scores
@@ -112,7 +112,7 @@ def _window_starts(frames: int, step: int) -> tuple[int, ...]:
     """Every `step` frames, and one window that ends where the sound ends."""
     if not frames:
         return ()
-    last = max(0, frames - WINDOW_FRAMES - 2)             # a window of 160,000 samples is 592.6 steps long
+    last = max(0, frames - WINDOW_FRAMES - 2)  # a window of 160,000 samples is 592.6 steps long
     return (*range(0, last, step), last)
 
 
@@ -121,10 +121,10 @@ def _averaged(values: Samples, starts: tuple[int, ...], frames: int) -> Samples:
     length = max([frames, *(start + WINDOW_FRAMES for start in starts)])
     total, count = np.zeros(length, np.float32), np.zeros(length, np.float32)
     for start, value in zip(starts, values, strict=True):
-        total[start:start + WINDOW_FRAMES] += value
-        count[start:start + WINDOW_FRAMES] += 1.0
+        total[start : start + WINDOW_FRAMES] += value
+        count[start : start + WINDOW_FRAMES] += 1.0
     seen = np.flatnonzero(count)
     mean: Samples = (total / np.maximum(count, 1.0)).astype(np.float32)
     if len(seen):
-        mean[seen[-1] + 1:] = mean[seen[-1]]              # the last 4 frames lie outside every window
+        mean[seen[-1] + 1 :] = mean[seen[-1]]  # the last 4 frames lie outside every window
     return mean[:frames]

@@ -49,7 +49,7 @@ def _signatures(file: BinaryIO) -> Iterator[int]:
         window = tail + block
         yield from (at - len(tail) + match.start() for match in _SIGNATURE.finditer(window))
         at += len(block)
-        tail = window[-(_SIGNATURE_BYTES - 1):]
+        tail = window[-(_SIGNATURE_BYTES - 1) :]
 
 
 def _part(file: BinaryIO, start: int, end: int) -> WavPart | None:
@@ -114,7 +114,7 @@ class WavReader(io.RawIOBase):
         if size <= 0:
             return b""
         if self._at < len(self._header):
-            taken = self._header[self._at:self._at + size]
+            taken = self._header[self._at : self._at + size]
         else:
             self._file.seek(self._part.sound_at + self._at - len(self._header))
             taken = self._file.read(size)

@@ -68,7 +68,7 @@ def _rows(report: Report, system: str, diarise: System, paths: Sequence[Path]) -
         reference, length = _rttm(path.with_suffix(".rttm")), _length(path.with_suffix(".uem"))
         seconds += length
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")               # that the extent is taken from the two annotations
+            warnings.simplefilter("ignore")  # that the extent is taken from the two annotations
             _der(report, path.stem, system, metric(_annotation(reference), _annotation(found), detailed=True))
         scores.append(_b3(reference, found, length))
         report.add("b3_f1", path.stem, system, _f1(scores[-1]), "share", int(scores[-1][0]))
@@ -109,7 +109,7 @@ def _frames(labelled: Labelled, length: float) -> np.ndarray:
     labels = sorted({label for _, label in labelled})
     active = np.zeros((len(labels), round(length / _GRID)), bool)
     for segment, label in labelled:
-        active[labels.index(label), round(segment.start / _GRID):round(segment.end / _GRID)] = True
+        active[labels.index(label), round(segment.start / _GRID) : round(segment.end / _GRID)] = True
     return active
 
 
@@ -134,14 +134,16 @@ def _peer(encoder: SpeakerEncoder) -> Any:
         segmentation_step=PEER_STEP,
         embedding="the encoder above",
         embedding_exclude_overlap=True,
-        plda=PLDA.__new__(PLDA),                          # only its VBx clustering uses one
+        plda=PLDA.__new__(PLDA),  # only its VBx clustering uses one
         clustering="AgglomerativeClustering",
         segmentation_batch_size=8,
     )
-    pipeline.instantiate({
-        "segmentation": {"min_duration_off": 0.0},
-        "clustering": PEER_CLUSTERING,
-    })
+    pipeline.instantiate(
+        {
+            "segmentation": {"min_duration_off": 0.0},
+            "clustering": PEER_CLUSTERING,
+        }
+    )
     torch.set_num_threads(1)
     return pipeline
 

@@ -33,7 +33,7 @@ def a_wav(
         data = (sound * scale).astype("<i2").tobytes()
     block = channels * bits // 8
     form_chunk = struct.pack("<HHIIHH", form, channels, rate, rate * block, block, bits)
-    if form == 0xFFFE:                                    # WAVE_FORMAT_EXTENSIBLE holding PCM
+    if form == 0xFFFE:  # WAVE_FORMAT_EXTENSIBLE holding PCM
         form_chunk += struct.pack("<HHI", 22, bits, (1 << channels) - 1) + bytes.fromhex("0100000000001000800000aa00389b71")
     claimed = len(data) if size is None else size
     body = b"WAVEfmt " + struct.pack("<I", len(form_chunk)) + form_chunk + b"data" + struct.pack("<I", claimed) + data + extra
@@ -57,7 +57,7 @@ def test_the_bytes_are_counted_whatever_size_the_header_claims(tmp_path: Path, s
 
 
 def test_a_truncated_wav_keeps_what_is_there(tmp_path: Path) -> None:
-    path = written(tmp_path / "cut.wav", a_wav(a_tone())[:44 + 16_000])
+    path = written(tmp_path / "cut.wav", a_wav(a_tone())[: 44 + 16_000])
     assert decode.probe(path).duration == pytest.approx(0.5)
 
 
@@ -101,14 +101,20 @@ def encoded(path: Path, codec: str, *, rate: int, container: str | None = None) 
 
 @pytest.mark.parametrize(
     ("name", "codec", "rate"),
-    [("a.mp3", "libmp3lame", 44_100), ("a.m4a", "aac", 48_000), ("a.webm", "libopus", 48_000), ("a.ogg", "libopus", 48_000),
-     ("a.mp4", "aac", 44_100), ("a.flac", "flac", 16_000)],
+    [
+        ("a.mp3", "libmp3lame", 44_100),
+        ("a.m4a", "aac", 48_000),
+        ("a.webm", "libopus", 48_000),
+        ("a.ogg", "libopus", 48_000),
+        ("a.mp4", "aac", 44_100),
+        ("a.flac", "flac", 16_000),
+    ],
 )
 def test_what_browsers_and_telephones_record_is_decoded(tmp_path: Path, name: str, codec: str, rate: int) -> None:
     path = encoded(tmp_path / name, codec, rate=rate)
     assert decode.probe(path).duration == pytest.approx(2.0, abs=0.1)
     half = written(tmp_path / f"half_{name}", path.read_bytes()[: path.stat().st_size * 2 // 3])
-    if name not in ("a.m4a", "a.mp4"):                                   # whose index stands at the end: nothing can be read without it
+    if name not in ("a.m4a", "a.mp4"):  # whose index stands at the end: nothing can be read without it
         assert 0.5 < decode.probe(half).duration < 2.0
 
 
