@@ -70,18 +70,21 @@ ORDER BY i
 """
 
 LIST_AUDIENCES = """
-MATCH (a:Audience {id: $public_id, space: $space}) WHERE a.public
-RETURN a.id AS id
-UNION
-WITH $hearers AS hearers WHERE NOT $public_only
-MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
-WHERE p.id IN hearers[0]
-  AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids })
-RETURN a.id AS id
-UNION
-WITH $reads_all AS reads_all WHERE reads_all
-MATCH (a:Audience {space: $space})
-RETURN a.id AS id
+CALL () {
+  MATCH (a:Audience {id: $public_id, space: $space}) WHERE a.public
+  RETURN a.id AS id
+  UNION
+  WITH $hearers AS hearers WHERE NOT $public_only
+  MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
+  WHERE p.id IN hearers[0]
+    AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids })
+  RETURN a.id AS id
+  UNION
+  WITH $reads_all AS reads_all WHERE reads_all
+  MATCH (a:Audience {space: $space})
+  RETURN a.id AS id
+}
+RETURN collect(id) AS ids
 """
 
 
@@ -110,9 +113,7 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         public_only=public_only,
         reads_all=reads_all,
     )
-    return ReadScope(
-        viewer.space, sets, public_only and not reads_all, reads_all, tuple(row["id"] for row in audiences), key=_KEY
-    )
+    return ReadScope(viewer.space, sets, public_only and not reads_all, reads_all, tuple(audiences[0]["ids"]), key=_KEY)
 
 
 LIST_KNOWN_PEOPLE = """

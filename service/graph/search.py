@@ -174,7 +174,7 @@ async def nearest_messages(
     if candidates is None:
         candidates = await count_candidates(tx, scope, filters)
     narrowed = await _narrowed(tx, scope, filters)
-    asked = {"vector": [float(x) for x in vector], "k": k, **narrowed}
+    asked = {"vector": vector.tolist(), "k": k, **narrowed}
     exact, in_space, in_audience = (
         for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)
     )

@@ -55,21 +55,16 @@ class Search:
         if first is not None and first < 0:
             raise InvalidInput(what="`first`", given=first, needed="0 or more")
         filters = filters or Filters()
-        planned, visible, candidates = await self._graph.read(_planned, scope, question, filters)
-        ran = await self._legs(scope, planned, filters, candidates)
+        planned = await self._graph.read(_plan, scope, question)
+        lexical, (visible, candidates), vector = await asyncio.gather(
+            self._graph.read(legs.full_text, scope, lucene_query(planned.words, planned.names), filters, self.config.pool),
+            self._graph.read(_sizes, scope, filters),
+            asyncio.to_thread(self._embedder.queries, [planned.meaning]),
+        )
+        dense = await asyncio.gather(*(self._nearest(scope, v, vector[0], filters, candidates) for v in _VIEWS.values()))
+        ran = {Tool.BM25: lexical, **dict(zip(_VIEWS, dense, strict=True))}
         hits = await self._graph.read(self._shown, scope, planned, {tool: leg.ranking for tool, leg in ran.items()}, first)
         return SearchResult(hits, visible, tuple(f"{tool.value}:{leg.how}" for tool, leg in ran.items()))
-
-    async def _legs(self, scope: ReadScope, planned: Plan, filters: Filters, candidates: int) -> dict[Tool, legs.Leg]:
-        """The full text runs while the question is embedded; then both dense views at once."""
-        words = lucene_query(planned.words, planned.names)
-        lexical = asyncio.create_task(self._graph.read(legs.full_text, scope, words, filters, self.config.pool))
-        try:
-            vector = (await asyncio.to_thread(self._embedder.queries, [planned.meaning]))[0]
-            dense = await asyncio.gather(*(self._nearest(scope, v, vector, filters, candidates) for v in _VIEWS.values()))
-            return {Tool.BM25: await lexical, **dict(zip(_VIEWS, dense, strict=True))}
-        finally:
-            lexical.cancel()
 
     async def _nearest(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
@@ -90,13 +85,15 @@ class Search:
         return present(fused, messages, reasons, first, self.config.presentation)
 
 
-async def _planned(tx: Tx, scope: ReadScope, question: str, filters: Filters) -> tuple[Plan, int, int]:
-    """The plan, how many messages the scope holds, and how many of them the filters let through."""
+async def _plan(tx: Tx, scope: ReadScope, question: str) -> Plan:
     names = escaped(question)
-    people = await list_named_people(tx, scope, names) if names else {}
+    return plan(question, await list_named_people(tx, scope, names) if names else {}, scope.asker)
+
+
+async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int]:
+    """How many messages the scope holds, and how many of them the filters let through."""
     visible = await count_messages(tx, scope)
-    candidates = visible if filters.empty else await legs.count_candidates(tx, scope, filters)
-    return plan(question, people, scope.asker), visible, candidates
+    return visible, visible if filters.empty else await legs.count_candidates(tx, scope, filters)
 
 
 def checked(question: str, max_question: int) -> str:

@@ -172,7 +172,7 @@ def _made_up() -> tuple[list[list[str]], list[str]]:
 
 
 async def fill(graph: Graph, corpus: Corpus, size: int, visible: tuple[int, int]) -> Filled:
-    """`size` messages: "little" reads visible[0] of them, "much" visible[1], over at least LARGE_AUDIENCES audiences."""
+    """`size` messages: "xanthe" reads visible[0] of them, "zebedee" visible[1], over at least LARGE_AUDIENCES audiences."""
     rng = np.random.default_rng(size)
     per_audience = min(100, visible[1] // LARGE_AUDIENCES or 1)
     people = [f"p{i}" for i in range(NUM_PEOPLE)]
@@ -182,7 +182,7 @@ async def fill(graph: Graph, corpus: Corpus, size: int, visible: tuple[int, int]
     for i in range(size):
         small = i < visible[0]
         group = i * SMALL_AUDIENCES // visible[0] if small else SMALL_AUDIENCES + (i - visible[0]) // per_audience
-        asker = "little" if small else "much" if i < visible[0] + visible[1] else f"p{group % NUM_PEOPLE}"
+        asker = "xanthe" if small else "zebedee" if i < visible[0] + visible[1] else f"p{group % NUM_PEOPLE}"
         others = (f"p{(7 * group) % NUM_PEOPLE}", f"p{(7 * group + group // NUM_PEOPLE + 1) % NUM_PEOPLE}")
         readers.append(tuple(dict.fromkeys((asker, *others))))
         said.append(
@@ -190,7 +190,7 @@ async def fill(graph: Graph, corpus: Corpus, size: int, visible: tuple[int, int]
         )
     space = f"bench-{fresh()}"
     await graph.write(changes, CREATE_SPACE, space=space)
-    world = await seed(graph, space, ["little", "much", *people], said)
+    world = await seed(graph, space, ["xanthe", "zebedee", *people], said)
     await graph.read(rows, AWAIT_INDEXES)
     return Filled(world, turn, context, tuple(readers))
 
@@ -215,7 +215,7 @@ async def measure(
     print(f"{size} messages written in {time.perf_counter() - started:.0f} s")
     try:
         async with serving(service, filled.world.space) as api:
-            for name in ("little", "much"):
+            for name in ("xanthe", "zebedee"):
                 await ask(service, embedder, corpus, filled, api, name, size, report)
     finally:
         while (await service.graph.write(changes, FORGET_SPACE, space=filled.world.space)).nodes_deleted:
