@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,7 +64,8 @@ def serve(
             )
             await asyncio.Event().wait()
 
-    asyncio.run(run())
+    with suppress(KeyboardInterrupt):
+        asyncio.run(run())
 
 
 def migrate(

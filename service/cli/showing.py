@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,7 +45,8 @@ def demo(
         bars.close()
         show(result, as_json, lambda: _drawn(result))
 
-    with Bars() as bars:
+    ended = (KeyboardInterrupt,) if serves else ()  # how one that serves is meant to end
+    with Bars() as bars, suppress(*ended):
         asyncio.run(run(load_settings(space=SPACE), bars, shown, keep=keep, serve=serves))
 
 
@@ -59,6 +61,7 @@ def _drawn(demo: Demo) -> Any:
     serve = "running until Ctrl-C" if where.serving else "after: voicegraph serve --space demo"
     lines = [
         f"API and GraphiQL   {where.api}   ({serve})",
+        "   with a token    voicegraph token create --as Nora --space demo",
         f"Neo4j Browser      {where.browser or 'that of your own server'}",
         "   its password    voicegraph neo4j browser",
         f"   and there       {where.show_graph}",
