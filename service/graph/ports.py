@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 
+import psutil
+
 
 def free_port(*wanted: int | None, but: int | None = None) -> int:
     for port in (*wanted, 0):
@@ -17,7 +19,9 @@ def free_port(*wanted: int | None, but: int | None = None) -> int:
     raise AssertionError("the system gives no free port")
 
 
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def listens(pid: int, port: int) -> bool:
+    """Whether that very process listens there: another server may have taken the port in the meantime."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        opened = psutil.Process(pid).net_connections("tcp")
+        return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in opened)
+    return False

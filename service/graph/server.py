@@ -28,7 +28,15 @@ from service.graph.browser import opening_page, with_connect_page
 from service.graph.java import find_java
 from service.graph.maven import NEO4J_LOCK, Progress, fetch_locked, read_lock
 from service.graph.ports import free_port, listens
-from service.graph.server_errors import PasswordLost, ServerTooSlow, StoreOfNewerNeo4j, StoreUnreadable, death, disk_full
+from service.graph.server_errors import (
+    PasswordLost,
+    PortTaken,
+    ServerTooSlow,
+    StoreOfNewerNeo4j,
+    StoreUnreadable,
+    death,
+    disk_full,
+)
 
 MAIN = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
@@ -51,6 +59,7 @@ class ServerConfig:
     short_lived: bool = False  # no optimising compiler: starts with 7.6 instead of 13.8 s of processor time, then runs slower
     min_free: int = 256 << 20  # bytes; Neo4j stops writing, and does not start, on a full disk
     start_timeout: float = 240.0  # seconds; 7–10 on two quiet cores, 95 seen at load 12
+    start_attempts: int = 3  # each on ports that were free a moment before; two servers starting at once collide once
     stop_timeout: float = 60.0  # seconds; a checkpoint takes under one, an orderly stop 11.5 whatever is in it
 
 
@@ -122,8 +131,9 @@ class EmbeddedServer:
             if state is None:
                 self._check_store()
                 jars = fetch_locked(cache=self.config.cache or self.directory / "jars", progress=progress)
-                state = self._start(":".join(str(with_connect_page(jar) if _is_browser(jar) else jar) for jar in jars))
-            self._await_answer(state)
+                state = self._started(":".join(str(with_connect_page(jar) if _is_browser(jar) else jar) for jar in jars))
+            else:
+                self._await_answer(state)
             (self.directory / "version").write_text(self.version)
             self._use()
         return self._address(state, started)
@@ -206,6 +216,19 @@ class EmbeddedServer:
             raise StoreOfNewerNeo4j(directory=self.directory, found=found, ours=self.version)
         if shutil.disk_usage(self.directory).free < self.config.min_free:
             raise disk_full(self.directory, self.config.min_free)
+
+    def _started(self, classpath: str) -> _State:
+        """Running and answering; on other ports when another server took the chosen ones while this one started."""
+        for attempt in range(self.config.start_attempts):
+            state = self._start(classpath)
+            try:
+                self._await_answer(state)
+            except PortTaken:
+                if attempt + 1 == self.config.start_attempts:
+                    raise
+            else:
+                return state
+        raise AssertionError("start_attempts is not positive")
 
     def _start(self, classpath: str) -> _State:
         java = find_java(self.config.java_home)
@@ -296,7 +319,7 @@ class EmbeddedServer:
             if self._running() is None:
                 self._state_file.unlink(missing_ok=True)
                 raise self._death(_exit_code(state.pid), (state.bolt_port, state.http_port))
-            if listens(state.bolt_port) and self._answers(state):
+            if listens(state.pid, state.bolt_port) and self._answers(state):
                 return
             time.sleep(0.1)
         raise ServerTooSlow(seconds=self.config.start_timeout, log=self.log)
