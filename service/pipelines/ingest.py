@@ -192,7 +192,7 @@ class Ingest:
             evidence = [_evidence(m, heard.embedding, free) for m, heard in zip(messages, batch, strict=True)]
             with watch.stage("graph"):
                 await folding.take(messages, evidence)
-            progress(self._config.heard_share * min(1.0, worded[-1].segment.end / info.duration), "hear")
+            progress(self._config.heard_share * min(1.0, worded[-1].segment.start / info.duration), "hear")
 
     def _diarise(self, transcript: Transcript | None, watch: Stopwatch) -> Diarise:
         """Where the transcript names speakers its boundaries hold, else what the diariser hears."""
