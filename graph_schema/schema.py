@@ -274,8 +274,13 @@ NODES: tuple[Node, ...] = (
 
 EDGES: tuple[Edge, ...] = (
     Edge("SPEAKS", ("Person",), ("Message",), "this person said this message; written once decided", _DECISION),
-    Edge("UTTERED", ("LocalSpeaker",), ("Message",),
-         "this voice of the session said it, whoever it is; with the scores of a turn that was first left unresolved", _DECISION),
+    Edge(
+        "UTTERED",
+        ("LocalSpeaker",),
+        ("Message",),
+        "this voice of the session said it, whoever it is; with the scores of a turn that was first left unresolved",
+        _DECISION,
+    ),
     Edge("HEARD_IN", ("LocalSpeaker",), ("Session",), "the voice belongs to this session"),
     Edge("IS", ("LocalSpeaker", "Account"), ("Person",), "is this person", _DECISION),
     Edge(
