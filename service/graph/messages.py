@@ -116,13 +116,13 @@ FIND_REASONS = """
 UNWIND $ids AS wanted
 MATCH (m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences
-RETURN m.id AS id, CASE
+RETURN collect([m.id, CASE
   WHEN $reads_all THEN 'reads_all'
   WHEN NOT $public_only AND EXISTS { MATCH (p:Person)-[:SPEAKS]->(m) WHERE p.id IN $asker } THEN 'said_it'
   WHEN coalesce(a.public, false) THEN 'public'
   WHEN EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $asker } THEN 'addressed'
   WHEN EXISTS { MATCH (p:Person)-[:ATTENDED]->(:Session)<-[:IN_SESSION]-(m) WHERE p.id IN $asker } THEN 'attended'
-  ELSE 'shared' END AS reason
+  ELSE 'shared' END]) AS reasons
 """
 
 
@@ -132,7 +132,7 @@ async def find_reasons(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str
         tx, FIND_REASONS, ids=list(ids), space=scope.space, audiences=scope.audiences,
         asker=scope.asker, public_only=scope.public_only, reads_all=scope.reads_all,
     )  # fmt: skip
-    return {row["id"]: row["reason"] for row in found}
+    return {id: reason for id, reason in found[0]["reasons"]}
 
 
 FIND_SAID_BY_OR_TO = """
