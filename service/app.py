@@ -1,10 +1,11 @@
-"""What does the web service consist of? The application object that a server such as uvicorn runs."""
+"""What does the web service consist of, and how does it run inside a process? The application and its server."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
@@ -63,3 +64,41 @@ async def _sweep(uploads: Uploads) -> None:
         except OSError as error:  # logged; the disk may be back at the next sweep
             incident(error)
         await asyncio.sleep(SWEEP_SECONDS)
+
+
+class PortNotFree(VoicegraphError):
+    code = "port_not_free"
+    says = "The service cannot listen on {host}:{port}: {reason}. Choose another with --port, or 0 for any free one."
+    http_status = 500
+
+
+class ServiceDidNotStart(VoicegraphError):
+    code = "service_did_not_start"
+    says = "The service ended before it listened on {host}:{port}. Its messages stand above."
+    http_status = 500
+
+
+@asynccontextmanager
+async def serving(services: Services, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+    """The URL under which the service answers while this is open; port 0 takes any free one. Raises PortNotFree."""
+    import uvicorn
+
+    try:
+        listener = socket.create_server((host, port))
+    except OSError as error:
+        raise PortNotFree(host=host, port=port, reason=error.strerror) from error
+    url = f"http://{host}:{listener.getsockname()[1]}"
+    server = uvicorn.Server(uvicorn.Config(create_app(services), log_level="warning", ws="websockets-sansio"))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started:
+            if running.done():
+                await running
+                raise ServiceDidNotStart(host=host, port=port)
+            await asyncio.sleep(0.02)
+        yield url
+    finally:
+        server.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await running
+        listener.close()

@@ -174,6 +174,10 @@ class Services:
         search = await self.search()
         return await self._once("answer", lambda: Answerer(self.graph, search))
 
+    async def warm(self) -> None:
+        """Load every model now, so that no request waits for one, and what is missing is said at the start."""
+        await asyncio.gather(self.ingest(), self.answer())
+
     async def voices(self, space: str, vectors: Sequence[Samples]) -> Candidates:
         """Whom voices heard in `space` may be, for asking by voice."""
         return await (await self.gallery())(space, vectors)

@@ -16,6 +16,7 @@ from service.errors import VoicegraphError
 if TYPE_CHECKING:
     from service.graph.migrate import MigrationReport, MigrationStatus
     from service.graph.server import EmbeddedServer
+    from service.settings import Settings
 
 neo4j = typer.Typer(no_args_is_help=True, help="The embedded Neo4j of this user.", rich_markup_mode=None)
 
@@ -51,21 +52,28 @@ def serve(
 
     Example: voicegraph serve --port 8460
     """
-    from service.demo.serving import serving
+    from service.app import serving
     from service.settings import load_settings
     from service.wiring import open_services
 
     async def run() -> None:
         loaded = load_settings(host=host, port=port, space=space)
-        async with open_services(loaded) as services, serving(services, host=loaded.host, port=loaded.port) as url:
-            there = {"api": f"{url}/graphql", "space": loaded.space, "ready": f"{url}/readyz"}
-            show(
-                there, as_json, lambda: f"Listening on {there['api']}{' (GraphiQL in a browser)' if loaded.development else ''}"
-            )
-            await asyncio.Event().wait()
+        async with open_services(loaded) as services:
+            with Bars() as bar:
+                bar("models")(0.0, "loading; the first time they are made and fetched")
+                await services.warm()
+            async with serving(services, host=loaded.host, port=loaded.port) as url:
+                await _served(url, loaded, as_json)
 
     with suppress(KeyboardInterrupt):
         asyncio.run(run())
+
+
+async def _served(url: str, loaded: Settings, as_json: bool) -> None:
+    there = {"api": f"{url}/graphql", "space": loaded.space, "ready": f"{url}/readyz"}
+    in_browser = " (GraphiQL in a browser)" if loaded.development else ""
+    show(there, as_json, lambda: f"Listening on {there['api']}{in_browser}")
+    await asyncio.Event().wait()
 
 
 def migrate(

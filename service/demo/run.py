@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from service.app import serving
 from service.demo.client import Client
 from service.demo.reference import call, household
-from service.demo.serving import serving
 from service.demo.story import Story, tell
 from service.types.audio import Progress
 

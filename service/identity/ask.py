@@ -50,8 +50,13 @@ def verify(
     return _judge(embedding, voices, config, channel, size)
 
 
-def _judge(embedding: SpeakerEmbedding | Sequence[SpeakerEmbedding], voices: Sequence[PersonVoice], config: AskConfig,
-           channel: str, size: int) -> VoiceVerdict:
+def _judge(
+    embedding: SpeakerEmbedding | Sequence[SpeakerEmbedding],
+    voices: Sequence[PersonVoice],
+    config: AskConfig,
+    channel: str,
+    size: int,
+) -> VoiceVerdict:
     parts = [embedding] if isinstance(embedding, SpeakerEmbedding) else list(embedding)
     space = voices[0].space
     for given in (*(p.space for p in parts), *(v.space for v in voices)):

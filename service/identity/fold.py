@@ -69,8 +69,13 @@ class Fold:
         recent = tuple(s for s in self.recent if s.end > self.now or any(overlap(s, t) > 0 for t in loose))
         return FoldState(
             gallery={p: v for p, v in voices.items() if p not in self.passing},
-            bound=self.bound, pending=tuple(self.pending), heard=self.heard, recent=recent, proposals=self.proposals,
-            passing={p: v for p, v in voices.items() if p in self.passing}, population=self.population,
+            bound=self.bound,
+            pending=tuple(self.pending),
+            heard=self.heard,
+            recent=recent,
+            proposals=self.proposals,
+            passing={p: v for p, v in voices.items() if p in self.passing},
+            population=self.population,
         )
 
     def take(self, turn: TurnEvidence) -> Decision:
@@ -194,7 +199,7 @@ class Fold:
             link[here] = likeness.thresholds(lambda pair: thresholds.session_link(people, pair))[here]
             create[here] = likeness.thresholds(lambda pair: thresholds.create(people, pair))[here]
         there = [self.gallery.index(p) for p in taken if p in self.gallery]
-        create[there] = link[there]        # the tracks say they differ: only a voice that would link speaks against it
+        create[there] = link[there]  # the tracks say they differ: only a voice that would link speaks against it
         return link, create
 
     def scores(self, match: Match | None, index: int | None) -> Scores:

@@ -99,7 +99,7 @@ class Gallery:
             raise BadVoiceVector(what="the gallery", why="its size is another", dimension=self._dimension)
         matrix = np.concatenate([r.vectors for r in rows]).astype(np.float32)
         norms = np.linalg.norm(matrix, axis=1)
-        if not np.all(np.abs(norms - 1.0) < 1e-2):         # NaN fails this too; stored vectors are rounded, hence the slack
+        if not np.all(np.abs(norms - 1.0) < 1e-2):  # NaN fails this too; stored vectors are rounded, hence the slack
             raise BadVoiceVector(what="the gallery", why="it is not of length 1", dimension=self._dimension)
         unit_rows: Samples = matrix / norms[:, None]
         return unit_rows

@@ -87,8 +87,9 @@ class RoutingFigures:
     """people made per speaker"""
 
 
-def routing_figures(decisions: Sequence[Decision], gold: Sequence[Label], *, enrolled: dict[str, Label] | None = None
-                    ) -> RoutingFigures:
+def routing_figures(
+    decisions: Sequence[Decision], gold: Sequence[Label], *, enrolled: dict[str, Label] | None = None
+) -> RoutingFigures:
     """`decisions` in spoken order with the true speaker of each; `enrolled`: person → speaker, known before the stream.
 
     A person is whoever's turn created it, for ever, whatever is linked to it afterwards; if a speaker was created several
@@ -117,10 +118,14 @@ def routing_figures(decisions: Sequence[Decision], gold: Sequence[Label], *, enr
                 num["unresolved"] += 1
         seen.add(speaker)
     return RoutingFigures(
-        PrecisionRecall(_share(num["right_create"], num["create"]), _share(num["right_create"], num["new"]),
-                        num["create"], num["new"]),
-        _share(num["right_link"], num["link"]), _share(num["resolved"], num["returning"]),
-        _share(num["false_new"], num["returning"]), _share(num["unresolved"], len(gold)), _share(len(owner), len(seen)),
+        PrecisionRecall(
+            _share(num["right_create"], num["create"]), _share(num["right_create"], num["new"]), num["create"], num["new"]
+        ),
+        _share(num["right_link"], num["link"]),
+        _share(num["resolved"], num["returning"]),
+        _share(num["false_new"], num["returning"]),
+        _share(num["unresolved"], len(gold)),
+        _share(len(owner), len(seen)),
     )
 
 
@@ -170,8 +175,14 @@ def min_dcf(genuine: Numbers, impostor: Numbers, *, prior: float = 0.01) -> floa
     return float(cost.min() / min(prior, 1 - prior))
 
 
-def bootstrap(items: Sequence[object], figure: Callable[[list[int]], float], *, groups: Sequence[Label] | None = None,
-              rounds: int = 1000, seed: int = 0) -> tuple[float, float]:
+def bootstrap(
+    items: Sequence[object],
+    figure: Callable[[list[int]], float],
+    *,
+    groups: Sequence[Label] | None = None,
+    rounds: int = 1000,
+    seed: int = 0,
+) -> tuple[float, float]:
     """95 % percentile interval of `figure(indices)` over resamples of items, or of whole `groups` (e.g. recordings)."""
     rng = np.random.default_rng(seed)
     if groups is None:

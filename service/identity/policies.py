@@ -148,8 +148,9 @@ class Bounded:
         sides = [tuple(e for e in voice.exemplars if (e.channel == TELEPHONE) is narrow) for narrow in (False, True)]
         if not all(sides):
             return _one_row(voice)
-        return Rows(np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]),
-                    np.array([False, True]))
+        return Rows(
+            np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]), np.array([False, True])
+        )
 
     def learns(self, cosine: float, update: float) -> bool:
         return cosine >= update

@@ -44,8 +44,17 @@ class Floors:
     """seconds of overlap from which two turns cannot be one person's (annotations touch by less)"""
 
 
-PAPER_FLOORS = Floors(query=0.0, create=0.0, learn=0.0, snr_db=-math.inf, overlapped=1.0, margin=0.0, short_margin=0.0,
-                      contradicts=-1.0, simultaneous=math.inf)
+PAPER_FLOORS = Floors(
+    query=0.0,
+    create=0.0,
+    learn=0.0,
+    snr_db=-math.inf,
+    overlapped=1.0,
+    margin=0.0,
+    short_margin=0.0,
+    contradicts=-1.0,
+    simultaneous=math.inf,
+)
 """None: EvoSpeakerMem links or creates, whatever the turn."""
 
 

@@ -164,7 +164,7 @@ class Settlement:
         heapq.heapify(queue)
         while queue:
             believed, i = heapq.heappop(queue)
-            cosine, person_id = self._nearest(*heard[i])      # again: others may have been put down to that person meanwhile
+            cosine, person_id = self._nearest(*heard[i])  # again: others may have been put down to that person meanwhile
             if cosine < self.config.floors.settle or person_id is None:
                 continue
             if cosine < -believed:

@@ -126,9 +126,13 @@ def _voice_out(voice: PersonVoice) -> dict[str, Any]:
 
 def _voice_in(kept: Mapping[str, Any]) -> PersonVoice:
     return PersonVoice(
-        kept["person_id"], EmbeddingSpace(**kept["space"]), _vector_in(kept["centroid"]),
+        kept["person_id"],
+        EmbeddingSpace(**kept["space"]),
+        _vector_in(kept["centroid"]),
         tuple(Exemplar(**{**e, "vector": _vector_in(e["vector"])}) for e in kept["exemplars"]),
-        kept["num_turns"], kept["net_speech"], Consent(kept["consent"]),
+        kept["num_turns"],
+        kept["net_speech"],
+        Consent(kept["consent"]),
     )
 
 

@@ -168,13 +168,19 @@ def assumed(encoder: str, *, link: float, update: float, create_gap: float, orig
 
 
 ECAPA = assumed(
-    "ecapa", link=0.489, update=0.58, create_gap=0.08,
+    "ecapa",
+    link=0.489,
+    update=0.58,
+    create_gap=0.08,
     origin="EvoSpeakerMem's τ_merge (taken as that of five people) and τ_update for SpeechBrain ECAPA; how they rise with the "
     "gallery, the telephone and the gap of 0.08 are assumed, not measured",
 )
 
 TITANET = assumed(
-    "titanet", link=0.55, update=0.62, create_gap=0.10,
+    "titanet",
+    link=0.55,
+    update=0.62,
+    create_gap=0.10,
     origin="not measured: no released weights were at hand; set stricter than ECAPA's until calibrated",
 )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from service.audio import decode
 from service.audio.diarise import DiarisedBlock, Diariser, GivenSegment, given_turns
+from service.audio.segmentation import Segmenter
 from service.pipelines.stopwatch import Stopwatch
 from service.pipelines.wording import Wording, names_speakers
 from service.types.audio import Segment, SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Transcript, Waveform
@@ -69,10 +70,10 @@ def by_diariser(diariser: Diariser) -> Diarise:
     return lambda blocks, prefix: diariser(blocks, prefix=prefix)
 
 
-def by_transcript(transcript: Transcript, encoder: SpeakerEncoder) -> Diarise:
-    """Boundaries and speakers as the transcript has them."""
+def by_transcript(transcript: Transcript, encoder: SpeakerEncoder, segmenter: Segmenter) -> Diarise:
+    """Boundaries and speakers as the transcript has them, net speech without the pauses inside them."""
     given = [GivenSegment(part.segment, part.label) for part in transcript.segments]
-    return lambda blocks, prefix: given_turns(blocks, given, encoder)
+    return lambda blocks, prefix: given_turns(blocks, given, encoder, segmenter=segmenter)
 
 
 def channels_of(path: Path, num_channels: int, transcript: Transcript | None) -> tuple[int | None, ...]:

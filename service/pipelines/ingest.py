@@ -198,7 +198,7 @@ class Ingest:
         """Where the transcript names speakers its boundaries hold, else what the diariser hears."""
         encoder = TimedEncoder(self._encoder, watch)
         if transcript is not None and names_speakers(transcript):
-            return by_transcript(transcript, encoder)
+            return by_transcript(transcript, encoder, self._segmenter)
         return by_diariser(Diariser(self._segmenter, encoder, self._config.diariser))
 
     def _wording(self, transcript: Transcript | None) -> Wording:

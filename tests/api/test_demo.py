@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from service.api.tokens import issue
+from service.app import serving
 from service.demo import story as telling
 from service.demo.client import Client
 from service.demo.reference import household
-from service.demo.serving import serving
 from service.demo.story import Asked, Story
 from service.demo.tell import told
 from service.graph.driver import Graph

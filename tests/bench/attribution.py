@@ -101,12 +101,27 @@ def _line(directory: Path, encoder: SpeakerEncoder) -> list[Reference]:
     for path in sorted(directory.glob("*.flac")):
         spoken = _rttm(path.with_suffix(".rttm"))
         given = [GivenSegment(segment, None) for segment, _ in spoken]
-        pairs = [p for b in given_turns(blocks(path, seconds=30.0), given, encoder)
-                 for p in zip(b.turns, b.embeddings, strict=True)]
+        pairs = [
+            p for b in given_turns(blocks(path, seconds=30.0), given, encoder) for p in zip(b.turns, b.embeddings, strict=True)
+        ]
         for (turn, embedding), (_, speaker) in zip(pairs, spoken, strict=True):
-            found.append(Reference(path.stem, speaker, TurnEvidence(
-                f"{path.stem}-{turn.index:03d}", turn.track, turn.segment.start, turn.segment.end, turn.net_speech,
-                turn.overlapped, turn.quality.snr_db, turn.channel, embedding)))
+            found.append(
+                Reference(
+                    path.stem,
+                    speaker,
+                    TurnEvidence(
+                        f"{path.stem}-{turn.index:03d}",
+                        turn.track,
+                        turn.segment.start,
+                        turn.segment.end,
+                        turn.net_speech,
+                        turn.overlapped,
+                        turn.quality.snr_db,
+                        turn.channel,
+                        embedding,
+                    ),
+                )
+            )
     return found
 
 
@@ -146,16 +161,30 @@ def _add(report: Report, system: str, found: Sequence[Reference], people: Sequen
     clear = [i for i, r in enumerate(found) if r.turn.net_speech >= 1.0]
     _share(report, "alone>=1s", system, [right[i] for i in clear], [1.0] * len(clear), [recordings[i] for i in clear], quick)
     decided = [i for i, p in enumerate(people) if p is not None]
-    report.add("attribution_precision", "meetings/decided", system, sum(right[i] for i in decided) / max(1, len(decided)),
-               "share", len(decided), share_interval(sum(right[i] for i in decided), len(decided)))
+    report.add(
+        "attribution_precision",
+        "meetings/decided",
+        system,
+        sum(right[i] for i in decided) / max(1, len(decided)),
+        "share",
+        len(decided),
+        share_interval(sum(right[i] for i in decided), len(decided)),
+    )
     names = [None if p is None else f"{r}/{p}" for r, p in zip(recordings, people, strict=True)]
     cubed = b_cubed(names, [f"{r.recording}/{r.speaker}" for r in found])
     report.add("b3_f1", "meetings/given_boundaries", system, cubed.f1, "share", len(found))
     if system == "ours":
         for recording in dict.fromkeys(recordings):
             mine = [x for x, r in zip(right, recordings, strict=True) if r == recording]
-            report.add("attribution_accuracy", f"meetings/{recording}", system, float(np.mean(mine)), "share", len(mine),
-                       share_interval(sum(mine), len(mine)))
+            report.add(
+                "attribution_accuracy",
+                f"meetings/{recording}",
+                system,
+                float(np.mean(mine)),
+                "share",
+                len(mine),
+                share_interval(sum(mine), len(mine)),
+            )
 
 
 def _right(found: Sequence[Reference], people: Sequence[str | None]) -> list[bool]:
@@ -166,8 +195,15 @@ def _right(found: Sequence[Reference], people: Sequence[str | None]) -> list[boo
     return right
 
 
-def _share(report: Report, condition: str, system: str, right: Sequence[bool], weights: Sequence[float],
-           recordings: Sequence[str], quick: bool) -> None:
+def _share(
+    report: Report,
+    condition: str,
+    system: str,
+    right: Sequence[bool],
+    weights: Sequence[float],
+    recordings: Sequence[str],
+    quick: bool,
+) -> None:
     """With an interval over whole recordings, since their segments stand and fall together."""
     hits, weight = np.asarray(right, dtype=np.float64), np.asarray(weights)
 

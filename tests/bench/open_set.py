@@ -21,8 +21,12 @@ from tests.bench.report import Report
 SPACE = EmbeddingSpace("campplus", "kept", 192)
 SAME_READER = "L8226"
 """Looks like the same reader as L4267: left out."""
-CONDITIONS = {"clean": ("clean", "clean"), "telephone": ("tel_gsm", "tel_gsm"), "clean_to_telephone": ("clean", "tel_gsm"),
-              "clean_to_reverb": ("clean", "reverb")}
+CONDITIONS = {
+    "clean": ("clean", "clean"),
+    "telephone": ("tel_gsm", "tel_gsm"),
+    "clean_to_telephone": ("clean", "tel_gsm"),
+    "clean_to_reverb": ("clean", "reverb"),
+}
 """enrolment and probe"""
 SHIFTED = tuple(CONDITIONS)[1:]
 SIZES = (5, 20, 60, 130, 200)
@@ -42,8 +46,11 @@ def kept(shared: Path) -> Kept:
     rows = np.flatnonzero(data["speaker"] != SAME_READER)
     names = {c for pair in CONDITIONS.values() for c in pair}
     vectors = {c: data[c][rows].astype(np.float32) for c in names}
-    return Kept(data["speaker"][rows], {c: v / np.linalg.norm(v, axis=1, keepdims=True) for c, v in vectors.items()},
-                data["seconds"][rows].astype(np.float64))
+    return Kept(
+        data["speaker"][rows],
+        {c: v / np.linalg.norm(v, axis=1, keepdims=True) for c, v in vectors.items()},
+        data["seconds"][rows].astype(np.float64),
+    )
 
 
 def run(report: Report, quick: bool, shared: Path) -> None:
@@ -70,8 +77,9 @@ def _disjoint(report: Report, voices: Kept, draws: int) -> None:
         _gallery_size(report, voices, "clean", size, draws, thresholds, tried_on, f"clean/gallery={size}/disjoint")
 
 
-def _gallery_size(report: Report, voices: Kept, condition: str, size: int, draws: int, thresholds: Thresholds,
-                  speakers: Speakers, name: str) -> None:
+def _gallery_size(
+    report: Report, voices: Kept, condition: str, size: int, draws: int, thresholds: Thresholds, speakers: Speakers, name: str
+) -> None:
     enrolled_on, probed_on = CONDITIONS[condition]
     num: Counter[str] = Counter()
     for draw in range(draws):

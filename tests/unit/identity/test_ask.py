@@ -18,10 +18,22 @@ from tests.unit.identity.voices import SPACE, a_person, axis, between, gallery
 KNOWN = gallery(a_person("ana", axis(0)), a_person("ben", axis(2)))
 
 
-def ask(vector: Samples, known: dict[str, PersonVoice] | None = None, *, net_speech: float = 3.0, population: int = 0,
-        channel: str = "wideband") -> VoiceVerdict:
-    return verify(SpeakerEmbedding(vector, SPACE), net_speech, KNOWN if known is None else known, AskConfig(),
-                  population=population, channel=channel)
+def ask(
+    vector: Samples,
+    known: dict[str, PersonVoice] | None = None,
+    *,
+    net_speech: float = 3.0,
+    population: int = 0,
+    channel: str = "wideband",
+) -> VoiceVerdict:
+    return verify(
+        SpeakerEmbedding(vector, SPACE),
+        net_speech,
+        KNOWN if known is None else known,
+        AskConfig(),
+        population=population,
+        channel=channel,
+    )
 
 
 def test_a_known_voice_is_accepted() -> None:
@@ -29,11 +41,14 @@ def test_a_known_voice_is_accepted() -> None:
     assert (verdict.outcome, verdict.person_id) == (VoiceOutcome.ACCEPT, "ana")
 
 
-@pytest.mark.parametrize(("vector", "outcome"), [
-    (between(0.52), VoiceOutcome.INCONCLUSIVE),
-    (between(0.30), VoiceOutcome.REJECT),
-    (axis(5), VoiceOutcome.REJECT),
-])
+@pytest.mark.parametrize(
+    ("vector", "outcome"),
+    [
+        (between(0.52), VoiceOutcome.INCONCLUSIVE),
+        (between(0.30), VoiceOutcome.REJECT),
+        (axis(5), VoiceOutcome.REJECT),
+    ],
+)
 def test_what_is_not_alike_enough_names_nobody(vector: Samples, outcome: VoiceOutcome) -> None:
     verdict = ask(vector)
     assert (verdict.outcome, verdict.person_id) == (outcome, None)

@@ -8,14 +8,17 @@ from service.identity.consent import Keep, Refuse, may_keep
 from service.types.people import AnonymousVoices, Consent, SpaceSettings
 
 
-@pytest.mark.parametrize(("consent", "anonymous", "answer"), [
-    (Consent.UNKNOWN, AnonymousVoices.EXPIRE, Keep(30)),
-    (Consent.UNKNOWN, AnonymousVoices.KEEP, Keep(None)),
-    (Consent.UNKNOWN, AnonymousVoices.EPHEMERAL, Refuse("ephemeral")),
-    *((Consent.GRANTED, a, Keep(None)) for a in AnonymousVoices),
-    *((Consent.WITHDRAWN, a, Refuse("withdrawn")) for a in AnonymousVoices),
-    *((Consent.OPTED_OUT, a, Refuse("opted_out")) for a in AnonymousVoices),
-])
+@pytest.mark.parametrize(
+    ("consent", "anonymous", "answer"),
+    [
+        (Consent.UNKNOWN, AnonymousVoices.EXPIRE, Keep(30)),
+        (Consent.UNKNOWN, AnonymousVoices.KEEP, Keep(None)),
+        (Consent.UNKNOWN, AnonymousVoices.EPHEMERAL, Refuse("ephemeral")),
+        *((Consent.GRANTED, a, Keep(None)) for a in AnonymousVoices),
+        *((Consent.WITHDRAWN, a, Refuse("withdrawn")) for a in AnonymousVoices),
+        *((Consent.OPTED_OUT, a, Refuse("opted_out")) for a in AnonymousVoices),
+    ],
+)
 def test_a_voice_is_kept_only_as_its_person_and_space_allow(
     consent: Consent, anonymous: AnonymousVoices, answer: Keep | Refuse
 ) -> None:

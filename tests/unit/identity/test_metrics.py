@@ -44,8 +44,12 @@ def test_attribution_maps_each_speaker_to_one_cluster_only() -> None:
 def test_the_papers_figures_on_a_short_stream() -> None:
     gold = ["a", "b", "a", "b", "a", "b"]
     decisions: list[Decision] = [
-        Create("0", "", "p0", SCORES), Create("1", "", "p1", SCORES), Link("2", "", "p0", SCORES, True),
-        Link("3", "", "p0", SCORES, True), Create("4", "", "p4", SCORES), Unresolved("5", "", SCORES, "too_short"),
+        Create("0", "", "p0", SCORES),
+        Create("1", "", "p1", SCORES),
+        Link("2", "", "p0", SCORES, True),
+        Link("3", "", "p0", SCORES, True),
+        Create("4", "", "p4", SCORES),
+        Unresolved("5", "", SCORES, "too_short"),
     ]
     found = metrics.routing_figures(decisions, gold)
     assert (found.create.precision, found.create.recall) == (pytest.approx(2 / 3), 1.0)
@@ -59,7 +63,9 @@ def test_the_papers_figures_on_a_short_stream() -> None:
 def test_a_link_to_a_later_duplicate_is_not_a_right_one() -> None:
     gold = ["a", "a", "a"]
     decisions: list[Decision] = [
-        Create("0", "", "p0", SCORES), Create("1", "", "p1", SCORES), Assigned("2", "", "p1", SCORES, "too_short")
+        Create("0", "", "p0", SCORES),
+        Create("1", "", "p1", SCORES),
+        Assigned("2", "", "p1", SCORES, "too_short"),
     ]
     found = metrics.routing_figures(decisions, gold)
     assert found.link_precision == 0.0 and found.known_user_resolution_recall == 0.0

@@ -19,8 +19,9 @@ from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, g
 CONFIG = RouterConfig()
 
 
-def decide(*turns: TurnEvidence, known: dict[str, PersonVoice] | None = None, config: RouterConfig = CONFIG
-           ) -> tuple[FoldState, tuple[Decision, ...]]:
+def decide(
+    *turns: TurnEvidence, known: dict[str, PersonVoice] | None = None, config: RouterConfig = CONFIG
+) -> tuple[FoldState, tuple[Decision, ...]]:
     return step(FoldState(gallery=known or {}), turns, config)
 
 
@@ -45,15 +46,18 @@ def test_a_new_voice_makes_a_person_named_by_its_message_alone() -> None:
     assert one.person_id == other.person_id
 
 
-@pytest.mark.parametrize(("turn", "reason"), [
-    (a_turn("m", None, net_speech=0.0), "no_speech"),
-    (a_turn("m", None, net_speech=0.4), "too_short"),
-    (a_turn("m", axis(1), net_speech=0.5), "too_short"),
-    (a_turn("m", axis(1), net_speech=1.5), "too_short"),
-    (a_turn("m", axis(1), snr_db=0.0), "noisy"),
-    (a_turn("m", axis(1), seconds=6.0, overlapped=3.5), "overlapped"),
-    (a_turn("m", between(0.45)), "between_thresholds"),
-])
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [
+        (a_turn("m", None, net_speech=0.0), "no_speech"),
+        (a_turn("m", None, net_speech=0.4), "too_short"),
+        (a_turn("m", axis(1), net_speech=0.5), "too_short"),
+        (a_turn("m", axis(1), net_speech=1.5), "too_short"),
+        (a_turn("m", axis(1), snr_db=0.0), "noisy"),
+        (a_turn("m", axis(1), seconds=6.0, overlapped=3.5), "overlapped"),
+        (a_turn("m", between(0.45)), "between_thresholds"),
+    ],
+)
 def test_a_weak_turn_is_left_unresolved_and_makes_nobody(turn: TurnEvidence, reason: str) -> None:
     known = gallery(a_person("ana", axis(0)))
     state, decisions = decide(turn, known=known)
@@ -91,7 +95,8 @@ def test_a_bound_track_with_another_voice_is_not_believed() -> None:
 
 def test_a_second_track_never_binds_the_same_person_and_makes_nobody_new() -> None:
     turns = (
-        a_turn("m0", axis(0), track="t1"), a_turn("m1", axis(0), at=5, track="t2"),
+        a_turn("m0", axis(0), track="t1"),
+        a_turn("m1", axis(0), at=5, track="t2"),
         a_turn("m2", between(0.2), at=10, track="t2"),
     )
     state, decisions = decide(*turns)
@@ -210,9 +215,17 @@ def sessions(draw: st.DrawFn) -> list[TurnEvidence]:
     for i in range(draw(st.integers(1, 14))):
         at += draw(st.sampled_from([0.0, 1.0, 4.0]))
         seconds = draw(st.sampled_from([0.3, 1.2, 3.0, 6.0]))
-        turns.append(a_turn(f"m{i:02d}", _VECTORS[draw(st.integers(0, len(_VECTORS) - 1))], at=at, seconds=seconds,
-                            track=draw(st.sampled_from(["", "t1", "t2", "t3"])), snr_db=draw(st.sampled_from([0.0, 25.0])),
-                            channel=draw(st.sampled_from(["wideband", "telephone"]))))
+        turns.append(
+            a_turn(
+                f"m{i:02d}",
+                _VECTORS[draw(st.integers(0, len(_VECTORS) - 1))],
+                at=at,
+                seconds=seconds,
+                track=draw(st.sampled_from(["", "t1", "t2", "t3"])),
+                snr_db=draw(st.sampled_from([0.0, 25.0])),
+                channel=draw(st.sampled_from(["wideband", "telephone"])),
+            )
+        )
     return turns
 
 

@@ -28,16 +28,22 @@ def test_a_short_turn_like_nobody_stays_unresolved() -> None:
 
 
 def test_nobody_is_put_down_over_themselves() -> None:
-    turns = [a_turn("m0", axis(0), seconds=6), a_turn("m1", axis(1), at=8),
-             a_turn("over", between(0.9), at=2, seconds=1.0, net_speech=0.0, overlapped=1.0)]
+    turns = [
+        a_turn("m0", axis(0), seconds=6),
+        a_turn("m1", axis(1), at=8),
+        a_turn("over", between(0.9), at=2, seconds=1.0, net_speech=0.0, overlapped=1.0),
+    ]
     state, decisions = step(FoldState(), turns, DEFAULT)
     _, more = settle(state, DEFAULT)
     assert people(more).get("over") != people(decisions)["m0"]
 
 
 def test_of_two_turns_at_once_only_the_likelier_goes_to_a_person() -> None:
-    turns = [a_turn("m0", axis(0)), a_turn("x", between(0.9), at=10, seconds=1.0, net_speech=0.0, overlapped=1.0),
-             a_turn("y", between(0.7), at=10, seconds=1.0, net_speech=0.0, overlapped=1.0)]
+    turns = [
+        a_turn("m0", axis(0)),
+        a_turn("x", between(0.9), at=10, seconds=1.0, net_speech=0.0, overlapped=1.0),
+        a_turn("y", between(0.7), at=10, seconds=1.0, net_speech=0.0, overlapped=1.0),
+    ]
     state, decisions = step(FoldState(), turns, DEFAULT)
     _, more = settle(state, DEFAULT)
     assert people(more) == {"x": people(decisions)["m0"]}
@@ -54,7 +60,8 @@ def test_short_turns_alike_make_somebody_together() -> None:
 
 def test_with_attribute_all_overlapped_speech_makes_people_of_the_session_without_a_voiceprint() -> None:
     turns = [a_turn("m0", axis(0), seconds=9)] + [
-        a_turn(f"over{i}", between(0.95, 2, 3), at=1 + 3 * i, seconds=1.5, net_speech=0.0, overlapped=1.5) for i in range(2)]
+        a_turn(f"over{i}", between(0.95, 2, 3), at=1 + 3 * i, seconds=1.5, net_speech=0.0, overlapped=1.5) for i in range(2)
+    ]
     state, decisions = step(FoldState(), turns, ALL)
     settled, more = settle(state, ALL)
     assert len(set(people(more).values())) == 1 and set(people(more)) == {"over0", "over1"}

@@ -26,9 +26,19 @@ def between(cosine: float, one: int = 0, other: int = 1) -> Samples:
     return (cosine * axis(one) + math.sqrt(1 - cosine**2) * axis(other)).astype(np.float32)
 
 
-def a_turn(message_id: str, vector: Samples | None, *, at: float = 0.0, seconds: float = 4.0, track: str = "",
-           net_speech: float | None = None, overlapped: float = 0.0, snr_db: float = GOOD_SNR, channel: str = "wideband",
-           space: EmbeddingSpace = SPACE) -> TurnEvidence:
+def a_turn(
+    message_id: str,
+    vector: Samples | None,
+    *,
+    at: float = 0.0,
+    seconds: float = 4.0,
+    track: str = "",
+    net_speech: float | None = None,
+    overlapped: float = 0.0,
+    snr_db: float = GOOD_SNR,
+    channel: str = "wideband",
+    space: EmbeddingSpace = SPACE,
+) -> TurnEvidence:
     net = seconds - overlapped if net_speech is None else net_speech
     embedding = None if vector is None else SpeakerEmbedding(vector, space)
     return TurnEvidence(message_id, track, at, at + seconds, net, overlapped, snr_db, channel, embedding)
