@@ -50,7 +50,7 @@ def plain(value: Any) -> Any:
 def show(result: Any, as_json: bool, draw: Callable[[], RenderableType]) -> None:
     """Print `result` as JSON, or what `draw` makes of it."""
     if as_json:
-        print(json.dumps(plain(result), ensure_ascii=False, indent=2))
+        print(json.dumps(plain(result), ensure_ascii=False, indent=2), flush=True)
     else:
         OUT.print(draw())
 
