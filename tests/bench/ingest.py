@@ -139,9 +139,9 @@ async def add_stages(
 
 
 async def writes(report: Report, graph: TimedGraph, server: psutil.Process | None, *, quick: bool) -> None:
-    """A session of made turns through the real fold, in the batches of the pipeline; the first run warms the planner."""
+    """A session of made turns through the real fold, in the batches of the pipeline; a first run warms planner and JIT."""
     count = QUICK_MESSAGES if quick else NUM_MESSAGES
-    await write_session(graph, IngestConfig().batch * 2)
+    await write_session(graph, count)
     graph.seconds.clear()
     server_before, client_before = cpu_of(server), time.process_time()
     await write_session(graph, count)
