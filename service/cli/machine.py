@@ -158,7 +158,7 @@ def browser(
     open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the web browser, if there is one.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Open Neo4j Browser, and say where the password is.
+    """Open Neo4j Browser connected, and say where the password is.
 
     Example: voicegraph neo4j browser --no-open
     """
@@ -166,7 +166,7 @@ def browser(
     address = server.start()
     there = {"url": address.browser, "user": address.user, "password_file": server.password_file}
     show(there, as_json, lambda: f"{address.browser}\nThe password is in {server.password_file}")
-    if open_it and not as_json and typer.launch(address.browser):
+    if open_it and not as_json and typer.launch(server.browser_page().as_uri()):
         ERR.print("No web browser was found here; open the address yourself.")
 
 

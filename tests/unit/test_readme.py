@@ -40,7 +40,7 @@ def test_every_voicegraph_command_in_the_readme_exists() -> None:
 
 def test_every_make_target_in_the_readme_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for target in set(re.findall(r"\bmake ([a-z]+)\b", README)):
+    for target in set(re.findall(r"(?:^|`)make ([a-z]+)\b", README, re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
