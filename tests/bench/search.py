@@ -238,14 +238,17 @@ async def ask(
     readable = filled.readable_by(name)
     for question in corpus.questions[:10]:  # connections, plans and pages are warm afterwards
         await api.data(SEARCH, token, question=question)
-    milliseconds, recalls, dense_recalls, legs = [], [], [], set()
+    milliseconds, results = [], []
     for question in corpus.questions:
         started = time.perf_counter()
-        result = (await api.data(SEARCH, token, question=question))["search"]
+        results.append((await api.data(SEARCH, token, question=question))["search"])
         milliseconds.append(1_000 * (time.perf_counter() - started))
+    seen = (filled.turn[readable], filled.context[readable])
+    recalls, dense_recalls, legs = [], [], set()
+    for question, result in zip(corpus.questions, results, strict=True):
         legs.update(result["explanation"]["legs"])
         assert result["explanation"]["visible"] == len(readable), (result["explanation"], len(readable))
-        fused, dense, ours = await exact(service, embedder, filled, scope, readable, question)
+        fused, dense, ours = await exact(service, embedder, filled, scope, readable, seen, question)
         recalls.append(_recall({hit["message"]["id"].partition(":")[2] for hit in result["hits"]}, fused))
         dense_recalls.append(_recall(ours, dense))
     condition, n = f"messages={size}/viewer={len(readable)}", len(milliseconds)
@@ -257,7 +260,13 @@ async def ask(
 
 
 async def exact(
-    service: Services, embedder: TextEmbedder, filled: Filled, scope: ReadScope, readable: np.ndarray[Any, Any], question: str
+    service: Services,
+    embedder: TextEmbedder,
+    filled: Filled,
+    scope: ReadScope,
+    readable: np.ndarray[Any, Any],
+    seen: tuple[Samples, Samples],
+    question: str,
 ) -> tuple[list[str], list[str], set[str]]:
     """Ids of: the fused search with exact dense legs, the exact turn view, and our turn view; the first KEPT of each."""
     config = SearchPipelineConfig()
@@ -266,14 +275,14 @@ async def exact(
     words = lucene_query(planned.words, planned.names)
     lexical = await service.graph.read(full_text, scope, words, Filters(), config.pool)
     near = await service.graph.read(nearest_messages, scope, TEXT_SPACE, "turn", vector, Filters(), config.pool)
-    turn, context = (_best(filled, view, readable, vector, config.pool) for view in (filled.turn, filled.context))
+    turn, context = (_best(filled, view, readable, vector, config.pool) for view in seen)
     fused = fuse({Tool.BM25: lexical.ranking, Tool.DENSE: turn, Tool.DENSE_CONTEXT: context}, config.fusion)
     kept = [hit.id for hit in fused[:KEPT] if hit.score >= config.presentation.min_relevance]
     return kept, [ranked.id for ranked in turn[:KEPT]], {ranked.id for ranked in near.ranking[:KEPT]}
 
 
-def _best(filled: Filled, vectors: Samples, readable: np.ndarray[Any, Any], vector: Samples, k: int) -> Ranking:
-    cosines = vectors[readable] @ vector
+def _best(filled: Filled, seen: Samples, readable: np.ndarray[Any, Any], vector: Samples, k: int) -> Ranking:
+    cosines = seen @ vector
     order = np.argsort(-cosines, kind="stable")[:k]
     return tuple(Ranked(filled.world.message(int(readable[i])), float(cosines[i])) for i in order)
 
