@@ -17,13 +17,15 @@ from service.api.schema import make_schema
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
-from service.graph.spaces import ensure_space
+from service.graph.driver import Graph
+from service.graph.spaces import ensure_space, list_spaces
+from service.pipelines.expire import expire_voices
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.types.people import SpaceSettings
 from service.wiring import Services
 
 SWEEP_SECONDS = 600.0
-"""How often uploads that waited too long are deleted."""
+"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked."""
 
 
 def create_app(services: Services, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None) -> FastAPI:
@@ -38,7 +40,7 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
-        sweeper = asyncio.create_task(_sweep(uploads))
+        sweeper = asyncio.create_task(_sweep(services.graph, uploads))
         yield
         sweeper.cancel()
         await queue.stop()
@@ -57,11 +59,13 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
     return app
 
 
-async def _sweep(uploads: Uploads) -> None:
+async def _sweep(graph: Graph, uploads: Uploads) -> None:
     while True:
         try:
             await asyncio.to_thread(uploads.sweep)
-        except OSError as error:  # logged; the disk may be back at the next sweep
+            for space in await graph.read(list_spaces):
+                await expire_voices(graph, space)
+        except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
             incident(error)
         await asyncio.sleep(SWEEP_SECONDS)
 
