@@ -38,6 +38,11 @@ class ReadScope:
     space: str
     hearers: tuple[tuple[str, ...], ...]
     """Identity set of each hearer (person ids, the asked-for one first), the asker's first."""
+    asker: tuple[str, ...]
+    """Identity set of who asks; empty when nobody in particular does."""
+    themselves: tuple[str, ...]
+    """Identity set of whom the scope holds without a visible message: who asks. Not who else hears the answer, since
+    anybody can name an id or play a voice and would learn whose it is."""
     public_only: bool
     """Somebody unknown listens, or nobody in particular asks."""
     reads_all: bool
@@ -49,15 +54,6 @@ class ReadScope:
     def __post_init__(self, key: object) -> None:
         if key is not _KEY:
             raise ScopeNotOurs()
-
-    @property
-    def asker(self) -> tuple[str, ...]:
-        """Identity set of who asks; empty when nobody in particular does."""
-        return self.hearers[0] if self.hearers else ()
-
-    @property
-    def hearer_ids(self) -> tuple[str, ...]:
-        return tuple(id for ids in self.hearers for id in ids)
 
 
 FIND_IDENTITY_SETS = """
@@ -113,7 +109,25 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         public_only=public_only,
         reads_all=reads_all,
     )
-    return ReadScope(viewer.space, sets, public_only and not reads_all, reads_all, tuple(audiences[0]["ids"]), key=_KEY)
+    identity = dict(zip(hearers, sets, strict=True))
+    return ReadScope(
+        viewer.space,
+        sets,
+        identity.get(viewer.asker or "", ()),
+        identity.get(_self(viewer) or "", ()),
+        public_only and not reads_all,
+        reads_all,
+        tuple(audiences[0]["ids"]),
+        key=_KEY,
+    )
+
+
+def _self(viewer: Viewer) -> str | None:
+    """The asker; with a voice that a token is not for, the token's person: whose that voice is, it need not know."""
+    principal = viewer.principal
+    if principal is None or "read_all" in principal.scopes or viewer.asker in principal.may_act_for:
+        return viewer.asker
+    return principal.person_id
 
 
 LIST_KNOWN_PEOPLE = """

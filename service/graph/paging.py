@@ -68,8 +68,10 @@ def parameters(page: Page, *, newest_first: bool = False) -> dict[str, object]:
 def paged(page: Page, places: Sequence[Sequence[Any]], records: Mapping[str, T]) -> Paged[T]:
     """The page of `places` ([key, id] in the order they were read, one more than wanted) with the record of each.
 
-    Whether there is something on the other side is known without asking: a cursor was given that leads there."""
-    more, kept = len(places) > page.size, places[: page.size]
+    Whether there is something on the other side is known without asking: a cursor was given that leads there. A place
+    without a record is left out: Neo4j reads what is committed, so that what was there for one statement may be nobody's
+    to see in the next."""
+    more, kept = len(places) > page.size, [place for place in places[: page.size] if place[1] in records]
     if page.backward:
         kept = kept[::-1]
     return Paged(

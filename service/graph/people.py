@@ -1,4 +1,4 @@
-"""Which people may this viewer know of? Those who hear the answer, and who speaks or is addressed in a visible message.
+"""Which people may this viewer know of? The asker, and who speaks or is addressed in a visible message.
 
 People are shown as merges say, confirmed or not: a merged person is part of the one they were merged into, and is found
 under that one's id. Numbers count what the viewer may read, nothing else.
@@ -28,7 +28,7 @@ CALL (shown) {
   RETURN collect(DISTINCT p.id) AS same, count(DISTINCT m) AS num_turns, sum(m.net_speech) AS net_speech
 }
 WITH shown, same, num_turns, net_speech
-WHERE $reads_all OR num_turns > 0 OR any(id IN same WHERE id IN $hearer_ids) OR EXISTS {
+WHERE $reads_all OR num_turns > 0 OR any(id IN same WHERE id IN $themselves) OR EXISTS {
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
   WITH p MATCH (p)<-[:ADDRESSES]-(m:Message)
   WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
@@ -68,7 +68,7 @@ CALL () {
   MATCH (a)<-[:FOR]-(:Message)-[:ADDRESSES]->(p:Person)
   RETURN p
   UNION
-  MATCH (p:Person {space: $space}) WHERE p.id IN $hearer_ids
+  MATCH (p:Person {space: $space}) WHERE p.id IN $themselves
   RETURN p
   UNION
   WITH $reads_all AS reads_all WHERE reads_all
@@ -105,7 +105,7 @@ CALL () {
   MATCH (a)<-[:FOR]-(:Message)-[:ADDRESSES]->(p:Person)
   RETURN p
   UNION
-  MATCH (p:Person {space: $space}) WHERE p.id IN $hearer_ids
+  MATCH (p:Person {space: $space}) WHERE p.id IN $themselves
   RETURN p
   UNION
   WITH $reads_all AS reads_all WHERE reads_all
@@ -124,7 +124,7 @@ MATCH (named) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
 WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
 WITH DISTINCT shown
 WHERE $reads_all OR EXISTS {
-  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.id IN $hearer_ids
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.id IN $themselves
   RETURN p
 } OR EXISTS {
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
@@ -162,7 +162,7 @@ def _gate(scope: ReadScope) -> dict[str, Any]:
     return {
         "space": scope.space,
         "audiences": scope.audiences,
-        "hearer_ids": scope.hearer_ids,
+        "themselves": scope.themselves,
         "reads_all": scope.reads_all,
     }
 

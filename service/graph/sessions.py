@@ -1,4 +1,5 @@
-"""Which sessions may this viewer know of? Those with a message they may read, and those that every hearer attended."""
+"""Which sessions may this viewer know of? Those with a message they may read, and those that every hearer attended (a
+bot's attendance grants nothing)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ UNWIND $ids AS wanted
 MATCH (s:Session {id: wanted, space: $space})
 WITH s, COUNT { MATCH (s)<-[:IN_SESSION]-(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences } AS num_messages
 WHERE num_messages > 0 OR $reads_all OR (size($hearers) > 0
-  AND all(ids IN $hearers WHERE EXISTS { MATCH (p:Person)-[:ATTENDED]->(s) WHERE p.id IN ids }))
+  AND all(ids IN $hearers WHERE EXISTS {
+    MATCH (p:Person)-[:ATTENDED]->(s) WHERE p.id IN ids AND coalesce(p.kind, '') <> 'bot' }))
 RETURN s {.id, .space, .title, .started_at, .zone, .source, .external_id, .status, .created_at,
   duration: coalesce(s.duration, 0.0)} AS session, num_messages
 """
@@ -51,7 +53,8 @@ CALL () {
   UNION
   WITH $hearers AS hearers
   MATCH (p:Person {space: $space})-[:ATTENDED]->(s:Session {space: $space})
-  WHERE p.id IN hearers[0] AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:ATTENDED]->(s) WHERE q.id IN ids })
+  WHERE p.id IN hearers[0] AND all(ids IN hearers WHERE EXISTS {
+    MATCH (q:Person)-[:ATTENDED]->(s) WHERE q.id IN ids AND coalesce(q.kind, '') <> 'bot' })
   RETURN s
   UNION
   WITH $reads_all AS reads_all WHERE reads_all
@@ -79,7 +82,8 @@ CALL () {
   UNION
   WITH $hearers AS hearers
   MATCH (p:Person {space: $space})-[:ATTENDED]->(s:Session {space: $space})
-  WHERE p.id IN hearers[0] AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:ATTENDED]->(s) WHERE q.id IN ids })
+  WHERE p.id IN hearers[0] AND all(ids IN hearers WHERE EXISTS {
+    MATCH (q:Person)-[:ATTENDED]->(s) WHERE q.id IN ids AND coalesce(q.kind, '') <> 'bot' })
   RETURN s
   UNION
   WITH $reads_all AS reads_all WHERE reads_all

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from service.errors import NotFound
+from service.graph.access import read_scope
 from service.graph.driver import Graph
 from service.graph.paging import Page
 from service.graph.people import count_people, find_people, get_person, list_named_people, list_people
+from service.types.people import Assurance, Principal, Viewer
 from tests.graph.graph_builders import Said, World, seed
 from tests.graph.test_search import until_found
 
@@ -37,6 +39,36 @@ async def test_one_knows_who_speaks_and_who_is_addressed_in_what_one_may_read_an
     for asker, known in {"ana": {"ana", "ben", "cleo"}, "ben": {"ana", "ben"}, "cleo": {"cleo"}, "dan": {"dan"}}.items():
         scope = await world.scope(asker)
         assert set(await graph.read(find_people, scope, [world.person(n) for n in PEOPLE])) == {world.person(n) for n in known}
+        assert await graph.read(count_people, scope) == len(known)
+
+
+async def test_naming_a_listener_or_playing_their_voice_does_not_tell_who_they_are(graph: Graph, world: World) -> None:
+    everybody = [world.person(n) for n in PEOPLE]
+    nobody_asks = Viewer(world.space, None, None, (world.person("dan"),), False, Assurance.NONE)
+    ids = {"ana": frozenset[str](), "ben": frozenset({world.person("dan")})}
+    at_a_token = {
+        name: Viewer(
+            world.space,
+            Principal("account", world.person(name), leave, frozenset({"ask"})),
+            world.person("dan"),
+            (world.person("dan"), world.person(name)),
+            False,
+            Assurance.TOKEN_AND_VOICE,
+        )
+        for name, leave in ids.items()
+    }
+    for viewer, known in (
+        (world.viewer("ana", "dan"), {"ana"}),
+        (world.viewer("dan", "ana"), {"dan"}),
+        (nobody_asks, set()),
+        (at_a_token["ana"], {"ana"}),
+        (at_a_token["ben"], {"dan"}),
+    ):
+        scope = await graph.read(read_scope, viewer)
+        assert set(await graph.read(find_people, scope, everybody)) == {world.person(n) for n in known}
+        assert {p.id for p in (await graph.read(list_people, scope, page=Page(first=9))).items} == set(
+            await graph.read(find_people, scope, everybody)
+        )
         assert await graph.read(count_people, scope) == len(known)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.errors import NotFound
-from service.graph.driver import Graph
+from service.graph.driver import Graph, changes
 from service.graph.paging import Page
 from service.graph.sessions import count_sessions, find_sessions, get_session, list_participants, list_sessions
 from service.types.memory import SessionStatus
@@ -58,6 +58,13 @@ async def test_a_session_without_a_visible_message_is_known_to_who_attended_it(g
     assert (await graph.read(get_session, scope, world.session("tuesday"))).num_messages == 0
     assert await _known(graph, world, "ana", "cleo") == set(), "everybody who hears it must have been there"
     assert await _known(graph, world, "ana", unknown_hearer=True) == set()
+
+
+async def test_the_attendance_of_a_bot_grants_nothing(graph: Graph, world: World) -> None:
+    await world.attended("cleo", "tuesday")
+    assert "tuesday" in await _known(graph, world, "cleo")
+    await graph.write(changes, "MATCH (p:Person {id: $id}) SET p.kind = 'bot'", id=world.person("cleo"))
+    assert "tuesday" not in await _known(graph, world, "cleo")
 
 
 async def test_participants_are_who_speaks_in_what_one_may_read(graph: Graph, world: World) -> None:
