@@ -122,6 +122,8 @@ NODES: tuple[Node, ...] = (
         Property("status", "string", "open | complete | failed"),
         Property("error", "string", "code of what broke it off"),
         Property("duration", "float", "length", "seconds"),
+        Property("words_left_out", "integer", "heard or written, and in no message"),
+        Property("captions_mended", "integer", "places where the transcript broke its format and was read anyway"),
         Property("encoder", "string", "voice embedding space used"),
         Property("embedder", "string", "text embedding space used"),
         Property("checkpoint", "string", "JSON: how far the fold has been written, and its state beyond the graph"),

@@ -43,6 +43,8 @@ class IngestResultType:
     num_messages: int = strawberry.field(description="Turns written.")
     people_created: int = strawberry.field(description="Voices not met before.")
     people_linked: int = strawberry.field(description="Known people recognised.")
+    words_left_out: int = strawberry.field(description="Words heard or written that are in no message: nobody spoke there.")
+    captions_mended: int = strawberry.field(description="Places where the transcript broke its format and was read anyway.")
     seconds: float = strawberry.field(description="Time it took.")
 
 
@@ -207,6 +209,8 @@ def runner(services: Services, uploads: Uploads) -> Run:
             "num_messages": report.num_messages,
             "people_created": report.people_created,
             "people_linked": report.people_linked,
+            "words_left_out": report.words_left_out,
+            "captions_mended": report.captions_mended,
             "seconds": report.seconds,
         }
         return Done(report.session_id, numbers)

@@ -67,11 +67,12 @@ def ingest(
             return [await remember(request(path, services.settings.space), bar(path.name)) for path in files]
 
         reports = with_services(work, space=space, encoder=encoder)
-    columns = ("file", "session", "", "messages", "people met", "people known", "seconds")
+    columns = ("file", "session", "", "messages", "people met", "people known", "words left out", "captions mended", "seconds")
     rows = []
     for path, r in zip(files, reports, strict=True):
         news = "known already" if r.already_complete else "remembered"
-        rows.append((path.name, r.session_id, news, r.num_messages, r.people_created, r.people_linked, f"{r.seconds:.1f}"))
+        numbers = (r.num_messages, r.people_created, r.people_linked, r.words_left_out, r.captions_mended)
+        rows.append((path.name, r.session_id, news, *numbers, f"{r.seconds:.1f}"))
     show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.write_audiences import Readers, move_messages
@@ -44,6 +45,17 @@ class KnownPerson:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """What of a session's words is in no message, and what of its transcript had to be guessed."""
+
+    words: int
+    captions_mended: int
+
+
+NOTHING_LOST = Lost(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Closing:
     space: str
     session_id: str
@@ -59,6 +71,7 @@ class Closing:
     embedder: str | None
     contexts: Mapping[str, Samples]
     """message id → embedding of its context view, where that is more than the turn itself"""
+    lost: Lost = NOTHING_LOST
 
 
 LIST_WRITTEN_TURNS = """
@@ -128,8 +141,13 @@ ORDER BY decision, person_id
 
 COMPLETE_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
-SET s.status = 'complete'
+SET s.status = 'complete', s.words_left_out = $words, s.captions_mended = $captions_mended
 REMOVE s.checkpoint
+"""
+
+GET_LOST = """
+MATCH (s:Session {space: $space, id: $session_id})
+RETURN coalesce(s.words_left_out, 0) AS words, coalesce(s.captions_mended, 0) AS captions_mended
 """
 
 
@@ -152,6 +170,14 @@ async def count_decisions(tx: Tx, space: str, session_id: str) -> list[Decided]:
     return [Decided(**row) for row in await rows(tx, COUNT_DECISIONS, space=space, session_id=session_id)]
 
 
+async def get_lost(tx: Tx, space: str, session_id: str) -> Lost:
+    """For the report to who ingested the session. Raises NotFound."""
+    found = await rows(tx, GET_LOST, space=space, session_id=session_id)
+    if not found:
+        raise NotFound(kind="session", id=session_id)
+    return Lost(**found[0])
+
+
 async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     """Write all of `closing` and mark the session complete; None when done. Raises SessionBusy as save_batch does."""
     revision = await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
@@ -169,7 +195,7 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     await move_messages(tx, closing.space, closing.readers)
     if closing.embedder:
         await _save_contexts(tx, closing, closing.embedder)
-    await tx.run(COMPLETE_SESSION, **session)
+    await tx.run(COMPLETE_SESSION, **session, words=closing.lost.words, captions_mended=closing.lost.captions_mended)
     return None
 
 

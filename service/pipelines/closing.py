@@ -7,7 +7,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.graph.close_sessions import Closing, KnownPerson, WrittenTurn, close_session, list_known_people, list_written_turns
+from service.graph.close_sessions import (
+    NOTHING_LOST,
+    Closing,
+    KnownPerson,
+    Lost,
+    WrittenTurn,
+    close_session,
+    list_known_people,
+    list_written_turns,
+)
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import get_space
 from service.memory.attendance import attendances
@@ -39,7 +48,14 @@ class _Session:
 
 
 async def close(
-    graph: Graph, space: str, session_id: str, *, checkpoint: str | None, caller: CallerKnows, embedder: TextEmbedder | None
+    graph: Graph,
+    space: str,
+    session_id: str,
+    *,
+    checkpoint: str | None,
+    caller: CallerKnows,
+    embedder: TextEmbedder | None,
+    lost: Lost = NOTHING_LOST,
 ) -> None:
     """Settle all turns of a session whose fold is settled, and mark it complete.
 
@@ -51,7 +67,7 @@ async def close(
         texts = _contexts(session.turns, closing.readers) if embedder else {}
         if embedder:
             await asyncio.to_thread(_embed, embedder, [t for t in texts.values() if t not in embedded], embedded)
-        closing = replace(closing, contexts={message: embedded[text] for message, text in texts.items()})
+        closing = replace(closing, contexts={message: embedded[text] for message, text in texts.items()}, lost=lost)
         if await graph.write(close_session, closing) is None:
             return
 

@@ -28,10 +28,20 @@ class Checkpoint:
     settled: bool = False
     """All turns are written and what only the whole session could tell is decided; what is left is closing."""
     fold: FoldState = field(default_factory=FoldState)
+    left_out: int = 0
+    """Words heard so far that are no message's, less those of the transcript that are; once settled, all words left out."""
+    mended: int = 0
+    """Once settled: places where the transcript broke its format."""
 
     def dumps(self) -> str:
         """JSON, the same for the same state."""
-        kept = {"next_index": self.next_index, "settled": self.settled, "fold": self.fold.to_checkpoint()}
+        kept = {
+            "next_index": self.next_index,
+            "settled": self.settled,
+            "fold": self.fold.to_checkpoint(),
+            "left_out": self.left_out,
+            "mended": self.mended,
+        }
         return json.dumps(kept, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -39,7 +49,8 @@ class Checkpoint:
         if text is None:
             return cls()
         kept = json.loads(text)
-        return cls(kept["next_index"], kept["settled"], FoldState.from_checkpoint(kept["fold"]))
+        fold = FoldState.from_checkpoint(kept["fold"])
+        return cls(kept["next_index"], kept["settled"], fold, kept["left_out"], kept["mended"])
 
 
 class Folding:
@@ -62,17 +73,18 @@ class Folding:
         self._graph, self._gallery, self._config = graph, gallery, config
         self._space, self._session_id, self._encoder, self._embedder = space, session_id, encoder, embedder
 
-    async def take(self, messages: Sequence[NewMessage], evidence: Sequence[TurnEvidence]) -> None:
-        """Decide and write the next turns, in spoken order."""
+    async def take(self, messages: Sequence[NewMessage], evidence: Sequence[TurnEvidence], *, left_out: int = 0) -> None:
+        """Decide and write the next turns, in spoken order. `left_out`: by how many words they change the checkpoint's."""
         await self._fold(
             lambda state: step(state, evidence, self._config),
             ROUTER,
             messages,
             evidence,
             next_index=messages[-1].turn.index + 1,
+            left_out=left_out,
         )
 
-    async def settle(self) -> None:
+    async def settle(self, *, left_out: int = 0, mended: int = 0) -> None:
         """Decide what only the whole session tells; no turn comes after."""
         pending = [p.evidence for p in self.checkpoint.fold.pending]
         await self._fold(
@@ -82,6 +94,8 @@ class Folding:
             pending,
             next_index=self.checkpoint.next_index,
             settled=True,
+            left_out=left_out,
+            mended=mended,
         )
 
     async def _fold(
@@ -93,6 +107,8 @@ class Folding:
         *,
         next_index: int,
         settled: bool = False,
+        left_out: int,
+        mended: int = 0,
     ) -> None:
         """Until the people are still those the decisions rest on: each time they are not, another writer got on."""
         vectors = [turn.embedding.vector for turn in evidence if turn.embedding is not None]
@@ -100,7 +116,7 @@ class Folding:
             candidates = await self._gallery(self._space, vectors, near=self.checkpoint.fold.bound.values())
             before = self.checkpoint.fold.with_gallery(candidates.voices, candidates.population)
             after, decisions = await asyncio.to_thread(decide, before)
-            checkpoint = Checkpoint(next_index, settled, after)
+            checkpoint = Checkpoint(next_index, settled, after, self.checkpoint.left_out + left_out, mended)
             stored = checkpoint.dumps()
             changed = voice_changes(before, after)
             saved = await self._graph.write(

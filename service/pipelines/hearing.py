@@ -29,11 +29,14 @@ class Stretch:
     def __init__(self, waveform: Waveform, turns: Sequence[SpeakerTurn]) -> None:
         self.waveform = waveform
         self.turns = tuple(turns)
+        self.heard = 0
+        """Words that a recogniser heard in it, once the text was asked for."""
         self._worded: dict[int, SpeakerTurn] | None = None
 
     def worded(self, turn: SpeakerTurn, wording: Wording) -> SpeakerTurn:
         if self._worded is None:
-            self._worded = {t.index: t for t in wording.give(self.waveform, self.turns)}
+            worded = wording.give(self.waveform, self.turns)
+            self._worded, self.heard = {t.index: t for t in worded.turns}, worded.heard
         return self._worded[turn.index]
 
 
@@ -45,6 +48,10 @@ class HeardTurn:
     stretch: Stretch
     own_index: int
     """Of the turn within its channel."""
+
+    @property
+    def begins_stretch(self) -> bool:
+        return self.own_index == self.stretch.turns[0].index
 
     def worded(self, wording: Wording) -> SpeakerTurn:
         """The turn with its text. Heavy the first time for each stretch."""

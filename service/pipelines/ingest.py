@@ -17,7 +17,7 @@ from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
 from service.connectors.files import fits, read_transcript
 from service.errors import VoicegraphError
-from service.graph.close_sessions import count_decisions
+from service.graph.close_sessions import Lost, count_decisions, get_lost
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
 from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, fail_session, open_session
@@ -78,6 +78,10 @@ class IngestReport:
     """Known before this session."""
     decisions: Mapping[str, int]
     """Messages by link | create | assigned | unresolved."""
+    words_left_out: int
+    """Heard or written, and in no message: where nobody speaks, beyond the sound, or doubted by the recogniser itself."""
+    captions_mended: int
+    """Places where the transcript broke its format and was read anyway."""
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
@@ -153,16 +157,19 @@ class Ingest:
             checkpoint=opened.checkpoint,
         )
         if not folding.checkpoint.settled:
-            await self._hear(request, session, info, folding, watch, progress)
+            transcript = await asyncio.to_thread(_transcript, request.transcript, info.duration)
+            wording = self._wording(transcript)
+            await self._hear(request, session, info, transcript, wording, folding, watch, progress)
             progress(self._config.heard_share, "settle")
             with watch.stage("graph"):
-                await folding.settle()
+                await folding.settle(left_out=wording.written, mended=transcript.recovered if transcript else 0)
         with watch.stage("graph"):
             await close(
                 self._graph,
                 session.space,
                 session.id,
                 checkpoint=folding.stored,
+                lost=Lost(folding.checkpoint.left_out, folding.checkpoint.mended),
                 caller=request.caller_knows,
                 embedder=self._text_embedder,
             )
@@ -172,15 +179,15 @@ class Ingest:
         request: IngestRequest,
         session: NewSession,
         info: AudioInfo,
+        transcript: Transcript | None,
+        wording: Wording,
         folding: Folding,
         watch: Stopwatch,
         progress: Progress,
     ) -> None:
         """Write all turns that no run before this one wrote, batch by batch."""
-        transcript = await asyncio.to_thread(_transcript, request.transcript, info.duration)
         with watch.stage("probe"):
             channels = await asyncio.to_thread(channels_of, request.path, info.channels, transcript)
-        wording = self._wording(transcript)
         turns = heard_turns(request.path, channels, self._diarise(transcript, watch), watch, self._config.hearing)
         new = (heard for heard in turns if heard.turn.index >= folding.checkpoint.next_index)
         while batch := await asyncio.to_thread(list, islice(new, self._config.batch)):
@@ -191,7 +198,7 @@ class Ingest:
             free = unlabelled(transcript, (turn.track for turn in worded))
             evidence = [_evidence(m, heard.embedding, free) for m, heard in zip(messages, batch, strict=True)]
             with watch.stage("graph"):
-                await folding.take(messages, evidence)
+                await folding.take(messages, evidence, left_out=_left_out(batch, worded))
             progress(self._config.heard_share * min(1.0, worded[-1].segment.start / info.duration), "hear")
 
     def _diarise(self, transcript: Transcript | None, watch: Stopwatch) -> Diarise:
@@ -225,6 +232,7 @@ class Ingest:
 
     async def _report(self, session: NewSession, already_complete: bool, seconds: float, watch: Stopwatch) -> IngestReport:
         decided = await self._graph.read(count_decisions, session.space, session.id)
+        lost = await self._graph.read(get_lost, session.space, session.id)
         outcomes: Counter[str] = Counter()
         for row in decided:
             outcomes[row.decision] += row.num_messages
@@ -238,6 +246,8 @@ class Ingest:
             len(created),
             len(people - created),
             dict(outcomes),
+            lost.words,
+            lost.captions_mended,
             seconds,
             dict(watch.seconds),
         )
@@ -249,6 +259,13 @@ CONFLICT = 409
 
 def _worded(batch: Sequence[HeardTurn], wording: Wording) -> list[SpeakerTurn]:
     return [heard.worded(wording) for heard in batch]
+
+
+def _left_out(batch: Sequence[HeardTurn], worded: Sequence[SpeakerTurn]) -> int:
+    """Words recognised less words given to a turn. What was heard in a stretch is counted with its first turn: a run that
+    goes on within a stretch recognises it again and counts it once."""
+    heard = sum(turn.stretch.heard for turn in batch if turn.begins_stretch)
+    return heard - sum(len(turn.words) for turn in worded)
 
 
 def _router(config: RouterConfig, settings: SpaceSettings) -> RouterConfig:

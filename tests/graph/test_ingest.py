@@ -23,6 +23,7 @@ from tests import models
 from tests.builders import write_wav
 from tests.graph.ingest_process import an_ingest
 from tests.unit.audio.speech import HOUSEHOLD, a_clip
+from tests.unit.audio.test_decode import a_wav
 
 MESSAGES = """
 MATCH (m:Message {space: $space})<-[:UTTERED]-(l:LocalSpeaker)
@@ -178,6 +179,113 @@ async def test_what_the_caller_says_wrongly_is_refused_before_anything_is_writte
     with pytest.raises(TranscriptUnreadable):
         await ingest(graph, space, path, transcript=tmp_path / "missing.vtt")
     assert await graph.read(rows, SESSIONS, space=space) == []
+
+
+CAPTIONS = """WEBVTT
+
+00:00:00.200 --> 00:00:02.000
+These are five spoken words
+
+00:00:08.000 --> 00:00:10.000
+Nobody says this
+
+in all the silence
+
+00:00:12.000 --> 00:00:11.000
+Backwards
+"""
+
+
+class BrokenOff(Exception):
+    """Stands for whatever ends a run in the middle."""
+
+
+async def test_words_that_are_in_no_message_are_counted_also_when_the_run_was_broken_off(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    audio = write_wav(tmp_path / "nora.wav", np.pad(a_clip("Nora").samples[:48_000], (0, 10 * SAMPLE_RATE)))
+    captions = tmp_path / "captions.vtt"
+    captions.write_text(CAPTIONS)
+    request = IngestRequest(audio, space, transcript=captions)
+
+    def break_off(share: float, stage: str) -> None:
+        if stage == "hear":
+            raise BrokenOff
+
+    with pytest.raises(BrokenOff):
+        await an_ingest(graph)(request, break_off)
+    assert (await session(graph, space))["status"] == "open"
+    for already_complete in (False, True):
+        report = await an_ingest(graph)(request)
+        assert report.already_complete is already_complete
+        assert (report.words_left_out, report.captions_mended) == (8, 2)
+    assert [m["text"] for m in await messages(graph, space)] == ["These are five spoken words"]
+    kept = await session(graph, space)
+    assert (kept["words_left_out"], kept["captions_mended"]) == (8, 2)
+
+
+async def test_a_transcript_of_a_silent_recording_is_left_out_and_said_so(graph: Graph, space: str, tmp_path: Path) -> None:
+    captions = tmp_path / "captions.vtt"
+    captions.write_text(CAPTIONS)
+    silence = write_wav(tmp_path / "silence.wav", np.zeros(14 * SAMPLE_RATE, np.float32))
+    report = await ingest(graph, space, silence, transcript=captions)
+    assert (report.num_messages, report.words_left_out, report.captions_mended) == (0, 13, 2)
+
+
+def telephone(samples: np.ndarray) -> np.ndarray:
+    """At 8 kHz."""
+    spectrum = np.fft.rfft(samples[: len(samples) // 2 * 2])
+    return np.fft.irfft(spectrum[: len(samples) // 4 + 1], len(samples) // 2).astype(np.float32) / 2
+
+
+async def test_a_voice_is_heard_in_every_form_of_wav(graph: Graph, space: str, tmp_path: Path) -> None:
+    """One voice in ten files, each a session of its own; whatever the header says, all of it is heard once."""
+    said = a_clip("Nora").samples
+    whole = a_wav(said)
+    forms = {
+        "plain": whole,
+        "size_0": a_wav(said, size=0),
+        "size_7fffffff": a_wav(said, size=0x7FFFFFFF),
+        "size_ffffffff": a_wav(said, size=0xFFFFFFFF),
+        "truncated": whole[: len(whole) * 9 // 10],
+        "joined": whole + a_wav(a_clip("Nora", 3).samples, size=0),
+        "24_bit": a_wav(said, bits=24),
+        "float": a_wav(said, form=3, bits=32),
+        "extensible": a_wav(said, form=0xFFFE),
+        "8_khz": a_wav(telephone(said), rate=8_000),
+    }
+    lengths = {"truncated": 0.9 * len(said), "joined": len(said) + len(a_clip("Nora", 3).samples)}
+    for name, content in forms.items():
+        path = tmp_path / f"{name}.wav"
+        path.write_bytes(content)
+        report = await ingest(graph, space, path)
+        assert report.duration == pytest.approx(lengths.get(name, len(said)) / SAMPLE_RATE, abs=0.01), name
+        assert report.num_messages >= 1 and report.people_created == (name == "plain"), (name, report)
+    found = await messages(graph, space)
+    assert len(people(found)) == 1
+    (last,) = {m["session_id"] for m in found} & {report.session_id}
+    assert {m["channel"] for m in found if m["session_id"] == last} == {"telephone"}
+
+
+async def test_music_is_a_session_without_people(graph: Graph, space: str, tmp_path: Path) -> None:
+    """Chords, a bass, a melody with vibrato and drums, for half a minute."""
+    times = np.arange(30 * SAMPLE_RATE) / SAMPLE_RATE
+    noise = np.random.default_rng(7).normal(0.0, 1.0, len(times))
+    bar = np.array([0, 5, 7, 0])[(times / 2.0 % 4).astype(int)]
+    note = np.array([0, 4, 7, 12, 11, 7, 4, 2])[(times / 0.25 % 8).astype(int)]
+
+    def voice(semitones: np.ndarray, hertz: float, decay: float, step: float, vibrato: float = 0.0) -> np.ndarray:
+        pitch = hertz * 2 ** (semitones / 12) * (1 + vibrato * np.sin(2 * np.pi * 5.5 * times))
+        phase = 2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE
+        tone = sum(np.sin(k * phase) / k**1.5 for k in range(1, 6))
+        return np.asarray(tone * np.exp(-decay * (times % step)))
+
+    music = 0.05 * sum(voice(bar + third, 220.0, 0.7, 2.0) for third in (0, 4, 7))
+    music += 0.1 * voice(bar, 55.0, 1.5, 0.5) + 0.08 * voice(bar + note, 440.0, 3.0, 0.25, vibrato=0.004)
+    music += 0.1 * noise * np.exp(-30 * (times % 0.5))
+    report = await ingest(graph, space, write_wav(tmp_path / "music.wav", music.astype(np.float32)), words=True)
+    assert (report.people_created, report.num_messages) == (0, 0)
+    assert (await session(graph, space))["status"] == "complete"
 
 
 async def test_times_are_utc_and_the_zone_is_kept(graph: Graph, space: str, tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from service.pipelines.hearing import HearingConfig, Stretch, channels_of, stretches, unlabelled
-from service.pipelines.wording import Wording
+from service.pipelines.wording import Worded, Wording
 from service.types.audio import SAMPLE_RATE, Segment, SpeakerTurn, Transcript, TranscriptSegment, Waveform
 from tests.builders import a_heard_turn
 
@@ -46,13 +47,13 @@ def test_between_two_groups_each_second_of_sound_is_one_groups() -> None:
 def test_a_stretch_is_recognised_once_whoever_asks_first() -> None:
     asked: list[int] = []
 
-    def give(waveform: Waveform, turns: tuple[SpeakerTurn, ...]) -> tuple[SpeakerTurn, ...]:
+    def give(waveform: Waveform, turns: Sequence[SpeakerTurn]) -> Worded:
         asked.append(len(turns))
-        return tuple(turns)
+        return Worded(tuple(turns))
 
     (group,) = grouped((0, 4), (5, 9))
     for turn in reversed(group.turns):
-        assert group.worded(turn, Wording("test", give)) == turn  # type: ignore[arg-type]
+        assert group.worded(turn, Wording("test", give)) == turn
     assert asked == [2]
 
 
