@@ -236,7 +236,7 @@ async def ask(
     token = api.token(f"{name}@bench", person_id=filled.world.person(name))
     scope = await filled.world.scope(name)
     readable = filled.readable_by(name)
-    for question in corpus.questions[:10]:  # connections, plans and pages are warm afterwards
+    for question in corpus.questions[:40]:  # connections, plans and pages are warm afterwards
         await api.data(SEARCH, token, question=question)
     milliseconds, results = [], []
     for question in corpus.questions:

@@ -174,7 +174,9 @@ async def crowd(graph: Graph) -> tuple[World, Samples]:
     [
         ("ana", SearchConfig(), "exact"),
         ("ana", SearchConfig(exact_limit=10), "index:audiences(1)"),
-        ("ana", SearchConfig(exact_limit=10, few_audiences=0), "index+widen"),
+        ("ana", SearchConfig(exact_limit=10, few_audiences=0), "exact"),
+        ("ana", SearchConfig(exact_limit=10, few_audiences=0, exact_cost=1e9), "index+widen"),
+        ("ben", SearchConfig(exact_limit=300, few_audiences=0, first_fetch=100), "index+widen(1)"),
         ("ben", SearchConfig(exact_limit=300), "index:audiences(1)"),
         ("ben", SearchConfig(exact_limit=300, few_audiences=0), "index"),
         ("cleo", SearchConfig(exact_limit=300, few_audiences=0), "index"),
