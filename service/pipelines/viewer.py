@@ -14,7 +14,7 @@ from enum import StrEnum
 from service.errors import InvalidInput
 from service.graph.access import list_known_people
 from service.graph.driver import Graph
-from service.graph.spaces import get_space
+from service.graph.spaces import find_space
 from service.identity.ask import AskConfig, verify
 from service.identity.thresholds import thresholds_for
 from service.pipelines.gallery import Candidates
@@ -100,12 +100,13 @@ async def resolve_viewer(
     """The viewer, the asker first among its hearers. Without token and voice it is a stranger, who sees what is public.
 
     A hearer who is not known here, and a voice among the hearers that is not recognised for certain, leave only what is
-    public. Raises NotFound for a space that does not exist and InvalidInput for more than MAX_HEARERS hearers."""
+    public. A space that nothing was written to yet has the policies it will be made with. Raises InvalidInput for more than
+    MAX_HEARERS hearers."""
     if len(heard_by) + len(heard_by_voices) > MAX_HEARERS:
         raise InvalidInput(
             what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
         )
-    settings = await graph.read(get_space, space)
+    settings = await graph.read(find_space, space) or SpaceSettings(space)
     verdict: VoiceVerdict | None = None
     known = Candidates(settings.identity_revision, {}, 0)
     if voice is not None and (refused := _voice_unwanted(settings, principal)):

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.errors import InvalidInput, NotFound
+from service.errors import InvalidInput
+from service.graph.access import read_scope
 from service.graph.driver import Graph, changes
+from service.graph.people import count_people
 from service.identity.thresholds import UnknownEncoder
 from service.pipelines.gallery import Candidates
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
+from service.types.ids import fresh
 from service.types.people import Assurance, Consent, PersonVoice, Principal, Viewer, VoiceAccess
 from tests.graph.graph_builders import World, seed
 
@@ -181,9 +184,19 @@ async def test_somebody_unknown_in_the_room_leaves_what_is_public(
         assert viewer.unknown_hearer and not viewer.reads_all
 
 
-async def test_a_space_that_is_not_there_and_a_crowd_of_hearers(graph: Graph, door: Door) -> None:
-    with pytest.raises(NotFound):
-        await resolve_viewer(graph, door.gallery, space="no such space")
+async def test_a_space_that_nothing_was_written_to_yet_is_an_empty_one(graph: Graph, door: Door) -> None:
+    space = f"test-{fresh()}"
+    reader = Principal("account", None, frozenset(), frozenset({"read_all"}))
+    viewer = await resolve_viewer(graph, door.gallery, space=space, principal=reader)
+    assert isinstance(viewer, Viewer) and viewer.reads_all
+    scope = await graph.read(read_scope, viewer)
+    assert scope.audiences == () and await graph.read(count_people, scope) == 0
+    assert (
+        _code(await resolve_viewer(graph, door.gallery, space=space, voice=a_voice("ana"))) is Refusal.VOICE_ALONE_NOT_ALLOWED
+    )
+
+
+async def test_a_crowd_of_hearers_is_refused(door: Door) -> None:
     with pytest.raises(InvalidInput):
         await door(heard_by=tuple(map(str, range(33))))
 
