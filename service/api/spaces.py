@@ -164,6 +164,8 @@ async def save_consent(
     person_id, version = local_id(person_id), short("textVersion", consent.text_version)
     channel = short("channel", consent.channel)
     principal = await _about(context, person_id, "record somebody's consent")
+    if state is Consent.UNKNOWN:
+        raise BadInput(what="state", given="UNKNOWN", needed="what the person said: GRANTED, WITHDRAWN or OPTED_OUT")
 
     async def do() -> Mapping[str, Any]:
         consent_id = await record_consent(
@@ -199,15 +201,13 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
 
 
 async def _about(context: Context, person_id: str, to: str) -> Principal:
-    """Who may do something to a person: that person's own token, or an admin. Anybody else learns no more of people they
-    do not see than that they see none."""
+    """Who may do something to a person: that person's own token, or an admin. Leave to ask for somebody is not leave to
+    agree for them. Anybody else learns no more of people they do not see than that they see none."""
     principal = context.principal
     if principal is None:
         raise Refused(reason=f"To {to}, a token is needed.")
-    if "admin" not in principal.scopes and person_id not in {principal.person_id, *principal.may_act_for}:
-        raise Refused(
-            reason=f"To {to}, the token must be that person's, be allowed to act for them, or have the scope `admin`."
-        )
+    if "admin" not in principal.scopes and person_id != principal.person_id:
+        raise Refused(reason=f"To {to}, the token must be that person's own, or have the scope `admin`.")
     return principal
 
 
