@@ -92,7 +92,12 @@ async def serving(services: Services, *, host: str = "127.0.0.1", port: int = 0)
     except OSError as error:
         raise PortNotFree(host=host, port=port, reason=error.strerror) from error
     url = f"http://{host}:{listener.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(create_app(services), log_level="warning", ws="websockets-sansio"))
+    http = HttpConfig()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(services, http=http), log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes
+        )
+    )
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started:

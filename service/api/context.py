@@ -38,6 +38,10 @@ class NotAllowed(VoicegraphError):
     http_status = 403
 
 
+_PREFIX = "x-voicegraph-"
+_NAMES = frozenset({"authorization", *(f"{_PREFIX}{name}" for name in ("acting-for", "voice", "heard-by", "heard-by-voices"))})
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the caller says about who asks and who hears the answer; nothing of it is believed as it stands."""
@@ -58,8 +62,18 @@ class Credentials:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Credentials:
-        """From HTTP headers or connection parameters; names are the same, in any case."""
-        given = {str(name).lower(): value for name, value in values.items() if isinstance(value, str)}
+        """From HTTP headers or connection parameters; names are the same, in any case, and what is given twice counts twice.
+
+        Raises InvalidInput for a value that is no text and for a name like ours that is not: who listens must not get lost."""
+        given: dict[str, str] = {}
+        for name, value in ((str(name).lower(), value) for name, value in values.items()):
+            if name not in _NAMES:
+                if name.startswith(_PREFIX):
+                    raise InvalidInput(what="a header", given=f"`{name[:100]}`", needed=", ".join(sorted(_NAMES)))
+                continue
+            if not isinstance(value, str):
+                raise InvalidInput(what=f"`{name}`", given=type(value).__name__, needed="text; several ids separated by commas")
+            given[name] = f"{given[name]},{value}" if name in given else value
         scheme, _, token = given.get("authorization", "").partition(" ")
         asked = Asked(
             acting_for=_local_or_none(given.get("x-voicegraph-acting-for")),
@@ -90,6 +104,7 @@ class Context(BaseContext):
         self.runtime = runtime
         self.credentials = credentials
         self._readings: dict[Asked, asyncio.Task[Reading]] = {}
+        self._voices: dict[Path, asyncio.Task[HeardVoice]] = {}
 
     def renewed(self) -> Context:
         """For the next operation on the same websocket, or the next result of a subscription: nothing remembered."""
@@ -171,6 +186,14 @@ class Context(BaseContext):
         return answer
 
     async def _heard(self, clip: Path) -> HeardVoice:
+        """Heard once an operation, however many of its fields ask with it."""
+        if clip not in self._voices:
+            if len(self._voices) >= MAX_CLIPS:
+                raise InvalidInput(what="the number of voices in one request", given="more", needed=f"at most {MAX_CLIPS}")
+            self._voices[clip] = asyncio.create_task(self._embedded(clip))
+        return await asyncio.shield(self._voices[clip])
+
+    async def _embedded(self, clip: Path) -> HeardVoice:
         async with self.runtime.voices:
             return await self.services.heard(clip)
 

@@ -85,9 +85,10 @@ class _Router(GraphQLRouter[Context, None]):
     operation_seconds: float
 
     async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
-        """A websocket is for those with a token, given in `connection_init` and nowhere else."""
-        context.credentials = Credentials.of(context.connection_params or {})
+        """A websocket is for those with a token, given in `connection_init` and nowhere else: it is there to follow jobs,
+        which are an account's. What a voice alone may ask, it asks over POST."""
         try:
+            context.credentials = Credentials.of(context.connection_params or {})
             if context.entry is None:
                 raise ConnectionRejectionError
         except VoicegraphError:

@@ -130,12 +130,20 @@ class _Measure:
             return 1
         given = {a.name.value: self._value(a.value) for a in node.arguments or ()}
         named = [given[name] if name in given else field.args[name].default_value for name in sizes]
-        return max((n for n in named if type(n) is int), default=DEFAULT_FIRST)
+        return max((n for value in named if (n := _count(value)) is not None), default=DEFAULT_FIRST)
 
     def _value(self, value: ValueNode) -> Any:
         if isinstance(value, IntValueNode):
             return int(value.value)
         return self._variables.get(value.name.value) if isinstance(value, VariableNode) else None
+
+
+def _count(value: Any) -> int | None:
+    """`value` as the executor takes it for an Int: 100.0 from a variable is 100 too. A negative one, refused when it is its
+    turn, must not make room for what else is asked."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return max(0, value) if type(value) is int else None
 
 
 def _weight(field: GraphQLField) -> int:

@@ -167,7 +167,7 @@ def list_tokens(path: Path) -> tuple[TokenEntry, ...]:
 
 
 def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def _entry(raw: dict[str, Any]) -> TokenEntry:

@@ -30,6 +30,12 @@ class UploadTooLarge(VoicegraphError):
     http_status = 413
 
 
+class TooManyClips(VoicegraphError):
+    code = "too_many_clips"
+    says = "Too many voice clips wait here already. Send it again in a while, or with a token."
+    http_status = 429
+
+
 class NoRoom(VoicegraphError):
     code = "no_room"
     says = "The disk of the upload directory is full. Nothing was kept; free some space and send it again."
@@ -41,6 +47,8 @@ class UploadConfig:
     max_bytes: int
     clip_bytes: int = 10_000_000
     """For an asker without a token, who can only need a voice clip: 2 minutes of 16 kHz WAV are 3.8 MB."""
+    anybody_bytes: int = 1_000_000_000
+    """All clips of askers without a token together: who needs no leave must not fill the disk of those who have it."""
     keep_seconds: float = 24 * 3600.0
     """Long enough to resume an ingest the next morning; sound is personal data and is not kept for good here."""
     keep_clip_seconds: float = 3600.0
@@ -63,9 +71,11 @@ class Uploads:
 
     async def save(self, owner: str | None, chunks: AsyncIterator[bytes]) -> Upload:
         """Streams to disk; memory is one chunk. The same bytes again are the same upload, its time renewed.
-        Raises UploadEmpty, UploadTooLarge, NoRoom; nothing is left behind then."""
+        Raises UploadEmpty, UploadTooLarge, TooManyClips, NoRoom; nothing is left behind then."""
         folder = self._folder(owner)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if owner is None and sum(entry.stat().st_size for entry in os.scandir(folder)) >= self.config.anybody_bytes:
+            raise TooManyClips
         part = folder / f"{_PART}{secrets.token_hex(8)}"
         try:
             upload = await self._receive(part, chunks, limit=self._limit(owner))

@@ -15,7 +15,8 @@ import websockets
 
 from service.api.http import HttpConfig
 from service.api.limits import LimitsConfig
-from service.api.tokens import list_tokens, revoke
+from service.api.tokens import issue, list_tokens, revoke
+from service.app import serving as served
 from service.graph.driver import Graph
 from service.graph.spaces import get_space, save_space
 from service.settings import Settings
@@ -167,6 +168,20 @@ async def test_a_websocket_needs_a_token_in_connection_init(api: Api) -> None:
     async with api.socket({"authorization": f"Bearer {api.token()}"}) as socket:
         assert (await socket.receive())["type"] == "connection_ack"
         assert (await socket.results("1", "{ space { name } }"))[0]["data"] == {"space": {"name": api.space}}
+
+
+async def test_a_message_on_a_websocket_is_no_larger_than_a_body(graph: Graph, space: str, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, recogniser="none", space=space)
+    token, _ = issue(settings.tokens_file, subject="somebody", space=space)
+    async with (
+        served(Services(settings, graph)) as url,
+        websockets.connect(f"ws{url[4:]}/graphql", subprotocols=["graphql-transport-ws"]) as socket,  # type: ignore[list-item]
+    ):
+        await socket.send(json.dumps({"type": "connection_init", "payload": {"authorization": f"Bearer {token}"}}))
+        assert "ack" in str(await socket.recv())
+        await socket.send(" " * (HttpConfig().max_body_bytes + 1))
+        await asyncio.wait_for(socket.wait_closed(), 20)
+        assert socket.close_code == 1009
 
 
 async def test_the_legacy_subprotocol_is_refused(api: Api) -> None:

@@ -159,6 +159,19 @@ async def test_a_voice_is_enrolled_asks_and_is_forgotten_when_consent_is_withdra
     assert (await by_voice(NORA_ASKS))["__typename"] == "VoiceNotAccepted"
 
 
+async def test_leave_to_ask_for_somebody_is_not_leave_to_name_them_or_to_agree_for_them(
+    api: Api, graph: Graph, space: str
+) -> None:
+    world = await seed(graph, space, ["ana"], [Said("ana", "hello", ["ana"])])
+    ana = world.person("ana")
+    speaker = api.token("kitchen speaker", may_act_for=[ana], scopes=["ask", "ingest"])
+    assert (await one(api, NAME, speaker, id=ana, name="X", key=fresh()))["__typename"] == "NotAllowed"
+    assert (await one(api, CONSENT, speaker, id=ana, state="GRANTED", key=fresh()))["__typename"] == "NotAllowed"
+    own = api.token("ana", person_id=ana)
+    assert (await one(api, CONSENT, own, id=ana, state="UNKNOWN", key=fresh()))["__typename"] == "InvalidInput"
+    assert (await one(api, CONSENT, own, id=ana, state="OPTED_OUT", key=fresh()))["__typename"] == "ConsentRecorded"
+
+
 async def test_policies_are_changed_by_an_admin_once_per_key(api: Api) -> None:
     admin, key = api.token("admin", scopes=["admin"]), fresh()
     changed = {"__typename": "Space", "access": "OWN", "voiceAccess": "NARROW", "anonymousDays": 7}
@@ -183,5 +196,11 @@ async def test_a_voice_without_a_token_opens_nothing_where_it_only_narrows(api: 
     answer = await one(api, VIEWER, token, asker={"voiceUploadId": upload})
     assert answer["__typename"] in ("InvalidInput", "VoiceNotAccepted", "NotAllowed")
     assert (await one(api, VIEWER, token, asker={"voiceUploadId": "0" * 64}))["__typename"] == "NotFound"
+    clips = [await api.upload(f"voice {n}".encode(), token) for n in range(MAX_CLIPS + 1)]
+    query = (
+        "{ " + " ".join(f'v{n}: viewer(asker: {{voiceUploadId: "{c}"}}) {{ {PROBLEM} }}' for n, c in enumerate(clips)) + " }"
+    )
+    problems = [p for p in (await api.data(query, token)).values() if "number of voices" in p["message"]]
+    assert len(problems) == 1, "so many clips in one request, spread over its fields"
     many = {"heardByVoices": [upload] * (MAX_CLIPS + 1)}
     assert (await one(api, VIEWER, token, asker=many))["__typename"] == "InvalidInput"

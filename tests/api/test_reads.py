@@ -122,6 +122,20 @@ async def test_less_is_seen_when_somebody_else_listens(api: Api, world: World) -
     assert len(alone["messages"]["edges"]) == 1 and heard["messages"]["edges"] == []
 
 
+async def test_no_listener_gets_lost_on_the_way(api: Api, world: World) -> None:
+    """Named twice, in another type, or under another header: counted, or refused, never left out."""
+    cleo, ana = api.token("cleo", person_id=world.person("cleo")), world.person("ana")
+    body = {"query": "{ viewer { ... on Viewer { numHearers unknownHearer } } }"}
+    bearer = ("authorization", f"Bearer {cleo}")
+    heard_by = "x-voicegraph-heard-by"
+    answer = await api.http.post("/graphql", json=body, headers=[bearer, (heard_by, ana), (heard_by, "nobody")])
+    assert answer.json()["data"]["viewer"] == {"numHearers": 3, "unknownHearer": True}
+    answer = await api.http.post("/graphql", json=body, headers=[bearer, ("x-voicegraph-heardby", ana)])
+    assert answer.status_code == 422 and answer.json()["errors"][0]["extensions"]["code"] == "invalid_input"
+    async with api.socket({"authorization": f"Bearer {cleo}", heard_by: [ana]}) as socket:
+        assert await socket.closed() == 4403
+
+
 async def test_a_token_acts_only_for_whom_it_may(api: Api, world: World) -> None:
     bot = api.token("bot", may_act_for=[world.person("cleo")])
     query = "{ viewer { __typename ... on Viewer { numVisibleMessages } ... on NotAllowed { code } } }"

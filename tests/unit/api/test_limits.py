@@ -74,6 +74,14 @@ def test_first_counts_as_given_by_a_variable_or_its_default() -> None:
         assert schema.execute_sync(query, variables).extensions == {"cost": {"spent": cost, "limit": 1_000}}
 
 
+def test_neither_a_negative_size_nor_a_float_makes_room_for_more() -> None:
+    negative = "{ a: branches(first: -1000) { leaves { name } } b: branches(first: 10) { leaves { name } } }"
+    assert size(negative).cost == 5 + 55
+    query = "query($n: Int) { branches(first: $n) { leaves(first: $n) { name } } }"
+    assert size(query, n=100.0) == size(query, n=100)
+    assert size(query, n=float("inf")) == size(query)
+
+
 def test_doubling_fragments_are_measured_in_no_time() -> None:
     doubling = " ".join(f"fragment f{i} on Branch {{ ...f{i + 1} ...f{i + 1} }}" for i in range(60))
     started = time.process_time()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.api.uploads import UploadConfig, UploadEmpty, Uploads, UploadTooLarge
+from service.api.uploads import TooManyClips, UploadConfig, UploadEmpty, Uploads, UploadTooLarge
 from service.errors import NotFound
 
 
@@ -50,6 +50,15 @@ async def test_somebody_elses_upload_does_not_exist(uploads: Uploads) -> None:
 async def test_an_id_that_is_no_hash_is_not_looked_for(uploads: Uploads, id: str) -> None:
     with pytest.raises(NotFound):
         uploads.path("account", id)
+
+
+async def test_askers_without_a_token_cannot_fill_the_disk(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, UploadConfig(max_bytes=100, clip_bytes=10, anybody_bytes=12))
+    await uploads.save(None, chunks(b"a" * 8))
+    await uploads.save(None, chunks(b"b" * 8))
+    with pytest.raises(TooManyClips):
+        await uploads.save(None, chunks(b"c"))
+    assert (await uploads.save("account", chunks(b"c"))).bytes == 1
 
 
 async def test_an_empty_upload_is_refused(uploads: Uploads) -> None:
