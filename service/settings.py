@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,8 +131,14 @@ def load_settings(**arguments: Any) -> Settings:
     try:
         return Settings(**_given(arguments))
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']} (given {e['input']!r})" for e in error.errors())
-        raise BadSettings(problems=problems) from None
+        raise BadSettings(problems="; ".join(_problem(e["loc"], e["msg"], e["input"]) for e in error.errors())) from None
+
+
+def _problem(place: Sequence[int | str], message: str, given: object) -> str:
+    """With what was given, unless it may be a secret: of a password, or of a name that is not ours."""
+    name = ".".join(map(str, place))
+    known = {name for field in Settings.model_fields for name in _names(field)}
+    return f"{name}: {message}" + (f" (given {given!r})" if name in known and "password" not in name.lower() else "")
 
 
 def origins(settings: Settings, **arguments: Any) -> tuple[Origin, ...]:
@@ -144,9 +150,7 @@ def origins(settings: Settings, **arguments: Any) -> tuple[Origin, ...]:
     )
 
     def origin(name: str) -> Origin:
-        field = Settings.model_fields[name]
-        alias = field.validation_alias
-        names = {name, *(str(c) for c in alias.choices)} if isinstance(alias, AliasChoices) else {name}
+        field, names = Settings.model_fields[name], _names(name)
         source = next((label for label, values in sources if names & set(values)), "default")
         variable = next((n for n in sorted(names) if n.isupper()), PREFIX + name.upper())
         value = getattr(settings, name)
@@ -155,6 +159,12 @@ def origins(settings: Settings, **arguments: Any) -> tuple[Origin, ...]:
         )
 
     return tuple(origin(name) for name in Settings.model_fields)
+
+
+def _names(field: str) -> frozenset[str]:
+    """Under which a field may be set."""
+    alias = Settings.model_fields[field].validation_alias
+    return frozenset({field, *(str(c) for c in alias.choices)}) if isinstance(alias, AliasChoices) else frozenset({field})
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class TooLittleSpeech(VoicegraphError):
 
 class VoiceKnown(VoicegraphError):
     code = "voice_known"
-    says = "This voice is somebody's who is enrolled already ({person_id}). Rename that person, or enrol them by id."
+    says = "This voice is somebody's who is enrolled already ({person_id}). Rename that person: `voicegraph people name`."
     http_status = 409
 
 

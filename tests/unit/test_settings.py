@@ -62,6 +62,14 @@ def test_a_value_that_does_not_fit_is_named_with_what_was_given() -> None:
         load_settings(port=99999)
 
 
+@pytest.mark.parametrize("line", ["neo4j_pasword = 'hunter2'", "neo4j_password = ['hunter2']", "api_key = 'hunter2'"])
+def test_what_may_be_a_secret_is_not_quoted(tmp_path: Path, line: str) -> None:
+    (tmp_path / "voicegraph.toml").write_text(f"{line}\n")
+    with pytest.raises(BadSettings) as caught:
+        load_settings()
+    assert line.split()[0] in str(caught.value) and "hunter2" not in str(caught.value)
+
+
 def test_a_misspelt_name_in_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "voicegraph.toml").write_text("prot = 1\n")
     with pytest.raises(BadSettings, match="prot"):
