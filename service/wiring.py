@@ -90,6 +90,7 @@ class Services:
         self.graph = graph
         self._config = config or WiringConfig()
         self._made: dict[str, Any] = {}
+        self._embedder: TextEmbedder | None = None
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def encoder(self) -> SpeakerEncoder:
@@ -125,13 +126,15 @@ class Services:
 
         s = self.settings
         fetch = partial(maven.fetch, cache=s.cache_dir / "maven")
-        embedder = await self._once(
-            "embedder",
-            lambda: load_text_embedder(s.embedder, s.cache_dir, fetch=fetch, device=s.device, threads=s.threads),
-        )
-        space = embedder.embedding_space
-        await migrate.ensure_text_space(self.graph, space.name, space.dimension)
-        return embedder
+        async with self._locks["embedder"]:
+            if self._embedder is None:
+                embedder = await asyncio.to_thread(
+                    load_text_embedder, s.embedder, s.cache_dir, fetch=fetch, device=s.device, threads=s.threads
+                )
+                space = embedder.embedding_space
+                await migrate.ensure_text_space(self.graph, space.name, space.dimension)
+                self._embedder = embedder
+        return self._embedder
 
     async def gallery(self) -> GalleryReader:
         from service.pipelines.gallery import GalleryReader

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 from graphql import GraphQLError
-from strawberry.extensions import DisableIntrospection, SchemaExtension
+from strawberry.extensions import DisableIntrospection, ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
@@ -281,7 +281,7 @@ async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
 
 def make_schema(*, development: bool) -> Schema:
     """The schema; without `development` it cannot be introspected, and errors suggest no field names."""
-    extensions: list[type[SchemaExtension]] = [MaskUnexpected, Limits]
+    extensions: list[type[SchemaExtension]] = [MaskUnexpected, Limits, ParserCache, ValidationCache]
     if not development:
         extensions.append(DisableIntrospection)
     return Schema(
