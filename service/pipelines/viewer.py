@@ -106,12 +106,13 @@ async def resolve_viewer(
         raise InvalidInput(
             what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
         )
-    settings = await graph.read(find_space, space) or SpaceSettings(space)
+    made = await graph.read(find_space, space)
+    settings = made or SpaceSettings(space)
     verdict: VoiceVerdict | None = None
     known = Candidates(settings.identity_revision, {}, 0)
     if voice is not None and (refused := _voice_unwanted(settings, principal)):
         return refused
-    if (voice is not None or heard_by_voices) and settings.voice_access is not VoiceAccess.NEVER:
+    if made and (voice is not None or heard_by_voices) and settings.voice_access is not VoiceAccess.NEVER:
         spoken = ([voice] if voice else []) + list(heard_by_voices)
         known = await gallery(space, [embedding.vector for one in spoken for embedding in one.embeddings])
     if voice is not None:

@@ -11,7 +11,7 @@ from service.graph.access import read_scope
 from service.graph.driver import Graph, changes
 from service.graph.people import count_people
 from service.identity.thresholds import UnknownEncoder
-from service.pipelines.gallery import Candidates
+from service.pipelines.gallery import Candidates, GalleryReader
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.ids import fresh
@@ -191,6 +191,8 @@ async def test_a_space_that_nothing_was_written_to_yet_is_an_empty_one(graph: Gr
     assert isinstance(viewer, Viewer) and viewer.reads_all
     scope = await graph.read(read_scope, viewer)
     assert scope.audiences == () and await graph.read(count_people, scope) == 0
+    refused = await resolve_viewer(graph, GalleryReader(graph, CAMPPLUS), space=space, principal=reader, voice=a_voice("ana"))
+    assert _code(refused) is Refusal.VOICE_NOT_ENROLLED
     assert (
         _code(await resolve_viewer(graph, door.gallery, space=space, voice=a_voice("ana"))) is Refusal.VOICE_ALONE_NOT_ALLOWED
     )
