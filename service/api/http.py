@@ -20,6 +20,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 
 from service.api.context import Context, Credentials, Runtime
 from service.api.errors import incident
+from service.api.graphiql import with_plain_form
 from service.api.schema import Schema
 from service.errors import VoicegraphError
 from service.graph.migrate import status
@@ -83,6 +84,10 @@ class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
 class _Router(GraphQLRouter[Context, None]):
     graphql_transport_ws_handler_class = _Handler
     operation_seconds: float
+
+    @property
+    def graphql_ide_html(self) -> str:
+        return with_plain_form(super().graphql_ide_html)
 
     async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
         """A websocket is for those with a token, given in `connection_init` and nowhere else: it is there to follow jobs,
