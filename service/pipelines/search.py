@@ -97,8 +97,10 @@ async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int]:
 
 
 def checked(question: str, max_question: int) -> str:
-    """The question without blanks around it; raises InvalidInput when nothing is left, or too much."""
-    question = question.strip()
+    """The question without blanks around it, half a surrogate pair replaced: JSON can hold one, a tokeniser and Neo4j cannot.
+
+    Raises InvalidInput when nothing is left, or too much."""
+    question = question.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
     if not question:
         raise InvalidInput(what="the question", given="empty", needed="some words")
     if len(question) > max_question:
