@@ -253,7 +253,9 @@ class Mutation:
         return outcome
 
 
-@strawberry.type(description="What goes on, over a websocket with the subprotocol graphql-transport-ws.")
+@strawberry.type(
+    description="What goes on, over a websocket with the subprotocol graphql-transport-ws, which always needs a token."
+)
 class Subscription:
     @strawberry.subscription(description="A job of this account now and after each change, until it is over.")
     async def job_progress(self, info: Info, id: Id) -> AsyncGenerator[JobOutcome, None]:

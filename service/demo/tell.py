@@ -36,6 +36,11 @@ def _parts(story: Story) -> Iterator[RenderableType]:
         "The household's voices are synthetic, and easier to tell apart than people's; the telephone call is real.", "dim"
     )
     yield Rule("Asked over GraphQL, by voice alone where nothing else is said: each is told what they may know")
+    yield Text(
+        "A voice is a recorded clip, all that the service has of the asker; the words it is asked with are the clip's script. "
+        "A token is one that may ask for that person.",
+        style="dim",
+    )
     for asked in story.questions:
         yield from _asked(asked)
 
