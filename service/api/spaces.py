@@ -134,9 +134,10 @@ async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInp
 
     async def do() -> Mapping[str, Any]:
         try:
-            person = await context.services.enrol(
-                space=context.space, name=name, clip=clip, text_version=version, channel=channel
-            )
+            async with context.runtime.voices:
+                person = await context.services.enrol(
+                    space=context.space, name=name, clip=clip, text_version=version, channel=channel
+                )
         except VoiceKnown:
             raise VoiceTaken() from None
         return {"person_id": person}

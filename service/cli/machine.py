@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 neo4j = typer.Typer(no_args_is_help=True, help="The embedded Neo4j of this user.", rich_markup_mode=None)
 
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""Hosts under which only this machine reaches the service."""
+
+
 class ServerIsGiven(VoicegraphError):
     code = "server_is_given"
     says = "The settings name a Neo4j of their own, {uri}; this command is about the embedded one. Unset NEO4J_URI to use it."
@@ -73,6 +77,8 @@ async def _served(url: str, loaded: Settings, as_json: bool) -> None:
     there = {"api": f"{url}/graphql", "space": loaded.space, "ready": f"{url}/readyz"}
     in_browser = " (GraphiQL in a browser)" if loaded.development else ""
     show(there, as_json, lambda: f"Listening on {there['api']}{in_browser}")
+    if loaded.development and loaded.host not in LOOPBACK:
+        ERR.print("Others can reach this address: turn GraphiQL and introspection off with VOICEGRAPH_DEVELOPMENT=false.")
     await asyncio.Event().wait()
 
 

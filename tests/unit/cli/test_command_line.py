@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 import typer.main
 
+from service.cli import machine
 from service.cli.command_line import app, run
+from service.settings import load_settings
 
 ROOT = Path(__file__).parents[3]
 
@@ -149,3 +152,17 @@ def test_settings_say_where_each_value_comes_from(capsys: pytest.CaptureFixture[
     assert run(["settings", "--json"]) == 0
     space = next(s for s in json.loads(capsys.readouterr().out) if s["name"] == "space")
     assert (space["value"], space["source"], space["variable"]) == ("office", "environment", "VOICEGRAPH_SPACE")
+
+
+@pytest.mark.parametrize(
+    ("host", "development", "warned"), [("0.0.0.0", True, True), ("0.0.0.0", False, False), ("127.0.0.1", True, False)]
+)
+async def test_serving_to_others_with_graphiql_on_is_said(
+    capsys: pytest.CaptureFixture[str], host: str, development: bool, warned: bool
+) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await machine._served("http://host:1", load_settings(host=host, development=development), as_json=True)
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["api"] == "http://host:1/graphql"
+    assert ("VOICEGRAPH_DEVELOPMENT=false" in printed.err) is warned
