@@ -1,4 +1,4 @@
-"""Ingest in a process of its own, for what can only be tested from outside: being killed, and two at once.
+"""Ingest in a process of its own, for what can only be tested from outside: being killed, two at once, and memory.
 
 `python -m tests.graph.ingest_process '{"steps": [{"path": …, "space": …}], …}'`; Neo4j's address comes by the environment."""
 
@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from service.audio.segmentation import Segmenter
 from service.graph.driver import Graph, GraphConfig
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
@@ -21,11 +22,11 @@ from service.types.audio import Progress
 from tests import models
 
 
-def an_ingest(graph: Graph, *, batch: int = 3, words: bool = False) -> Ingest:
-    """The default line in small batches; `words`: with recogniser and text embeddings."""
+def an_ingest(graph: Graph, *, batch: int = 3, words: bool = False, segmentation: str | None = None) -> Ingest:
+    """The default line in small batches; `words`: with recogniser and text embeddings; `segmentation`: another model's path."""
     return Ingest(
         graph,
-        models.segmenter(),
+        Segmenter(Path(segmentation)) if segmentation else models.segmenter(),
         models.campplus(),
         router=RouterConfig(thresholds=thresholds_for("campplus")),
         recogniser=models.tiny_whisper() if words else None,
@@ -47,6 +48,22 @@ def killed_after(num_batches: int | None) -> Progress:
     return progress
 
 
+def peak_mb() -> float:
+    """Most memory that this process held at once, so far; of Linux."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def watched(path: Path) -> Progress:
+    """Writes down the peak after each step: a JSON list of (share done, MB) a line."""
+
+    def progress(share: float, stage: str) -> None:
+        with path.open("a") as file:
+            file.write(json.dumps([share, peak_mb()]) + "\n")
+
+    return progress
+
+
 def meet(gate: Path, name: str) -> None:
     """Wait until another process came to the same gate: so both begin in the same millisecond."""
     (gate / f"{name}.{os.getpid()}").touch()
@@ -58,11 +75,12 @@ async def main(asked: dict[str, Any]) -> None:
     environment = os.environ
     config = GraphConfig(environment["NEO4J_URI"], environment["NEO4J_USER"], environment["NEO4J_PASSWORD"])
     graph = await Graph.open(config)
-    ingest = an_ingest(graph, words=asked.get("words", False))
+    ingest = an_ingest(graph, words=asked.get("words", False), segmentation=asked.get("segmentation"))
     for number, step in enumerate(asked["steps"]):
         if asked.get("gate"):
             meet(Path(asked["gate"]), str(number))
-        await ingest(IngestRequest(Path(step["path"]), step["space"]), killed_after(asked.get("killed_after")))
+        progress = watched(Path(asked["peaks"])) if asked.get("peaks") else killed_after(asked.get("killed_after"))
+        await ingest(IngestRequest(Path(step["path"]), step["space"]), progress)
     await graph.close()
 
 
