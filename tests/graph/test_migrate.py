@@ -58,8 +58,17 @@ LAST = len(read_migrations())
 async def own_graph(own_server: EmbeddedServer) -> AsyncIterator[Graph]:
     address = own_server.start()
     graph = await Graph.open(GraphConfig(address.uri, address.user, address.password))
+    await empty(graph)  # tests of other files may have been here
     yield graph
     await graph.close()
+
+
+async def empty(graph: Graph) -> None:
+    """As a database is when it is new."""
+    for kind in ("CONSTRAINT", "INDEX"):
+        for row in await graph.read(rows, f"SHOW {kind}S YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
+            await graph.write(changes, f"DROP {kind} `{row['name']}` IF EXISTS")
+    await graph.write(changes, "MATCH (n) DETACH DELETE n")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def _classifier(source: str, folder: Path, device: str, *, local: bool) -> Any:
     from speechbrain.inference.speaker import EncoderClassifier
     from speechbrain.utils.fetching import LocalStrategy
 
+    _forget_stand_ins()
     try:
         return EncoderClassifier.from_hparams(
             source=source,
@@ -91,3 +93,13 @@ def _classifier(source: str, folder: Path, device: str, *, local: bool) -> Any:
     except (OSError, ValueError, RuntimeError) as problem:
         remedy = f"The loader said: {problem}"
         raise ModelMissing(model=f"ECAPA {source}", where=folder if local else "the hub", remedy=remedy) from problem
+
+
+def _forget_stand_ins() -> None:
+    """SpeechBrain puts stand-ins for its optional and renamed modules into sys.modules. They import what is not installed as
+    soon as anything looks through the modules, as test and debugging tools do; whoever wants one imports it by its name."""
+    from speechbrain.utils.importutils import LazyModule
+
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, LazyModule):
+            del sys.modules[name]
