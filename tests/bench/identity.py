@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import platformdirs
 
 from service.audio.encoders import load_encoder
-from tests.bench import attribution, open_set
+from tests.bench import attribution, diarisation, encoders, open_set
 from tests.bench.report import Report, arguments
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -29,11 +27,8 @@ def main() -> None:
         report.missing("everything", "put the recordings (meetings, voices, embeddings) into ../shared/data")
         report.finish(chosen.json)
         return
-    for part in ("encoders", "diarisation"):
-        if find_spec(f"tests.bench.{part}"):
-            import_module(f"tests.bench.{part}").run(report, chosen.quick)
-        else:
-            report.missing(part, f"tests/bench/{part}.py is not there")
+    encoders.run(report, chosen.quick, chosen.encoder, chosen.weights, chosen.cache)
+    diarisation.run(report, chosen.quick)
     encoder = load_encoder(chosen.encoder, source=chosen.weights, cache=chosen.cache)
     attribution.run(report, chosen.quick, encoder, SHARED)
     if chosen.encoder == "campplus":

@@ -41,6 +41,7 @@ from service.pipelines.ingest import Ingest, IngestConfig, IngestReport, IngestR
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.ids import fresh
 from service.types.people import SpaceSettings, TurnEvidence
+from tests.bench import start
 from tests.bench.report import Report, arguments
 from tests.builders import VOICE, a_heard_turn, a_message, a_session, a_voice, evidence_of
 from tests.models import CACHE
@@ -220,4 +221,5 @@ if __name__ == "__main__":
     parsed = arguments(__doc__ or "").parse_args()
     table = Report("ingest")
     asyncio.run(run(table, quick=parsed.quick))
+    start.run(table)
     table.finish(parsed.json)
