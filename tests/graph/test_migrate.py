@@ -65,8 +65,8 @@ async def own_graph(own_server: EmbeddedServer) -> AsyncIterator[Graph]:
 
 async def empty(graph: Graph) -> None:
     """As a database is when it is new."""
-    for kind in ("CONSTRAINT", "INDEX"):
-        for row in await graph.read(rows, f"SHOW {kind}S YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
+    for kind, plural in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
+        for row in await graph.read(rows, f"SHOW {plural} YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
             await graph.write(changes, f"DROP {kind} `{row['name']}` IF EXISTS")
     await graph.write(changes, "MATCH (n) DETACH DELETE n")
 
