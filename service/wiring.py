@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -90,7 +90,6 @@ class Services:
         self.graph = graph
         self._config = config or WiringConfig()
         self._made: dict[str, Any] = {}
-        self._embedder: TextEmbedder | None = None
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def encoder(self) -> SpeakerEncoder:
@@ -126,15 +125,15 @@ class Services:
 
         s = self.settings
         fetch = partial(maven.fetch, cache=s.cache_dir / "maven")
-        async with self._locks["embedder"]:
-            if self._embedder is None:
-                embedder = await asyncio.to_thread(
-                    load_text_embedder, s.embedder, s.cache_dir, fetch=fetch, device=s.device, threads=s.threads
-                )
-                space = embedder.embedding_space
-                await migrate.ensure_text_space(self.graph, space.name, space.dimension)
-                self._embedder = embedder
-        return self._embedder
+        return await self._once(
+            "embedder",
+            lambda: load_text_embedder(s.embedder, s.cache_dir, fetch=fetch, device=s.device, threads=s.threads),
+            self._indexed,
+        )
+
+    async def _indexed(self, embedder: TextEmbedder) -> None:
+        space = embedder.embedding_space
+        await migrate.ensure_text_space(self.graph, space.name, space.dimension)
 
     async def gallery(self) -> GalleryReader:
         from service.pipelines.gallery import GalleryReader
@@ -211,11 +210,14 @@ class Services:
         ask = AskConfig(thresholds=thresholds_for(encoder.embedding_space.name))
         return await self._once("enrol", lambda: Enrol(self.graph, segmenter, encoder, gallery, ask=ask))
 
-    async def _once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` made the first time; made in a thread, since loading a model takes seconds."""
+    async def _once(self, name: str, make: Callable[[], T], ready: Callable[[T], Awaitable[None]] | None = None) -> T:
+        """What `make` made the first time, after `ready` for it; made in a thread, since loading a model takes seconds."""
         async with self._locks[name]:
             if name not in self._made:
-                self._made[name] = await asyncio.to_thread(make)
+                made = await asyncio.to_thread(make)
+                if ready is not None:
+                    await ready(made)
+                self._made[name] = made
             return cast(T, self._made[name])
 
     def _whole(self, clip: Path) -> Waveform:

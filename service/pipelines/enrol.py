@@ -86,14 +86,13 @@ class Enrol:
         """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
 
         Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, VoiceKnown, InvalidInput, NotFound."""
-        if not name.strip():
-            raise InvalidInput(what="the name", given="empty", needed="how the person is called")
+        name = _named(name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
         voice = await asyncio.to_thread(self._voice, waveform)
         settings = await self._graph.write(ensure_space, SpaceSettings(space))
         new_id = fresh()
         while True:
-            enrolment = await self._enrolment(settings, name.strip(), voice, person_id, new_id, agreed)
+            enrolment = await self._enrolment(settings, name, voice, person_id, new_id, agreed)
             if await self._graph.write(save_enrolment, enrolment) is None:
                 return enrolment.person.id
 
