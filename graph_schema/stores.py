@@ -38,8 +38,8 @@ STORES: tuple[Store, ...] = (
     Store(
         "channel means",
         "graph",
-        "mean embeddings of a device or line, with the ids of the people in them",
-        "a person's share cannot be taken out: the mean is made again from the others; " + _WITH_SPACE,
+        "mean embeddings of a device or line over the people heard on it",
+        "made again from the exemplars that are left when some go; " + _WITH_SPACE,
         ("Channel",),
     ),
     Store("sessions", "graph", "titles, rosters, times; who attended when", _WITH_SPACE, ("Session",)),
@@ -80,8 +80,14 @@ STORES: tuple[Store, ...] = (
     Store("accounts", "graph", "logins and whom they are", _WITH_SPACE, ("Account",)),
     Store("consents", "graph", "who agreed to what", "kept as proof until the space goes", ("Consent",)),
     Store("receipts", "graph", "what was erased, counts only", "kept as proof until the space goes", ("Receipt",), built=False),
+    Store("audit", "graph", "who changed what, ids only", "kept as proof until the space goes", ("AuditEvent",)),
+    Store("names proposed", "graph", "names that somebody may have, and the turns that say so", _WITH_SPACE, ("NameProposal",)),
     Store(
-        "audit", "graph", "who read or changed what, ids only", "after the retention of the space", ("AuditEvent",), built=False
+        "undo records",
+        "graph",
+        "what a merge, split or reassignment changed: ids and scores",
+        _WITH_SPACE,
+        ("Correction",),
     ),
     Store("jobs", "graph", "requests of ingest: file names, errors", _WITH_SPACE, ("Job",)),
     Store(
@@ -123,7 +129,6 @@ STORES: tuple[Store, ...] = (
     Store("audio files", "where the user keeps them", "recordings given to `ingest`, which stay where they are", "by the user"),
     Store("inbox", "data directory", "deliveries of connectors not taken in yet", "when taken in", built=False),
     Store("dead letters", "data directory", "deliveries that failed", "by hand, or after 30 days", built=False),
-    Store("undo records", "graph", "what a merge or split changed", "with its people", built=False),
     Store("engine mirrors", "Graphiti, Mem0", "messages and facts once more", "`forget` of the engine", built=False),
     Store("training logs", "data directory", "questions and what was found", "at expiry", built=False),
     Store(

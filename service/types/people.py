@@ -74,11 +74,13 @@ class Exemplar:
     snr_db: float
     channel: str
     message_id: str
+    twin_of: str | None = None
+    """Id of the exemplar whose sound this is, made narrow as a telephone makes it; None for a voice as it was heard."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonVoice:
-    """What the router knows of one person (or merged identity set) in one embedding space."""
+    """What the router knows of one person in one embedding space."""
 
     person_id: str
     space: EmbeddingSpace
@@ -88,6 +90,21 @@ class PersonVoice:
     num_turns: int = 0
     net_speech: float = 0.0
     consent: Consent = Consent.UNKNOWN
+    same_as: str | None = None
+    """Whom this person is merged into, at the end of the chain; None for somebody who stands for themselves. Who shares it
+    is one candidate, and a turn goes to the one of them whose own voice is nearest, so that undoing the merge is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelMean:
+    """What all voices heard on one channel have in common: taken away before voices of different channels are compared."""
+
+    channel: str
+    vector: Samples
+    """Shape (dimension,): mean over people of the mean of their unit vectors; shorter than 1."""
+    num_utterances: int
+    num_people: int
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +133,10 @@ class Scores:
     threshold: float
     policy: str
     encoder: str
+    runner_up_id: str | None = None
+    """Whose score `runner_up` is."""
+    channels: str | None = None
+    """What the threshold is for: a ChannelPair of service.identity.thresholds."""
 
     @property
     def margin(self) -> float | None:
