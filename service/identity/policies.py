@@ -7,6 +7,7 @@ exemplars kept for coverage and quality, gated, the centroid a pure function of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.errors import VoicegraphError
-from service.identity.thresholds import TELEPHONE
+from service.identity.thresholds import TELEPHONE, WIDEBAND
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Exemplar, PersonVoice
 
@@ -48,10 +49,15 @@ def same_space(given: EmbeddingSpace, needed: EmbeddingSpace) -> None:
 
 
 class Rows(NamedTuple):
-    """Unit vectors, shape (k, dimension), k >= 1, and for each whether it was heard over the telephone, shape (k,)."""
+    """Unit vectors, shape (k, dimension), k >= 1, and the channel each was heard on."""
 
     vectors: Samples
-    telephone: npt.NDArray[np.bool_]
+    channels: tuple[str, ...]
+
+    @property
+    def telephone(self) -> npt.NDArray[np.bool_]:
+        """Which of them were heard over the telephone, shape (k,)."""
+        return np.array([channel == TELEPHONE for channel in self.channels])
 
 
 class Policy(Protocol):
@@ -124,8 +130,7 @@ class Knn:
     def rows(self, voice: PersonVoice) -> Rows:
         if not voice.exemplars:
             return _one_row(voice)
-        telephone = np.array([e.channel == TELEPHONE for e in voice.exemplars])
-        return Rows(np.stack([e.vector for e in voice.exemplars]), telephone)
+        return Rows(np.stack([e.vector for e in voice.exemplars]), tuple(e.channel for e in voice.exemplars))
 
     def learns(self, cosine: float, update: float) -> bool:
         return True
@@ -136,8 +141,8 @@ class Knn:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """The default: few, good and different exemplars; gated; one weighted centroid for the telephone and one for the rest,
-    since the two are as far apart as two people."""
+    """The default: few, good and different exemplars; gated; one weighted centroid for each channel, since telephone and
+    wideband are as far apart as two people."""
 
     max_exemplars: int = 12
     """Enough for four channels or moods of three utterances each: more than three on one gain little (speech 3.5)."""
@@ -145,12 +150,11 @@ class Bounded:
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
 
     def rows(self, voice: PersonVoice) -> Rows:
-        sides = [tuple(e for e in voice.exemplars if (e.channel == TELEPHONE) is narrow) for narrow in (False, True)]
-        if not all(sides):
+        channels = sorted({e.channel for e in voice.exemplars}, key=lambda c: (c == TELEPHONE, c))
+        if len(channels) < 2:
             return _one_row(voice)
-        return Rows(
-            np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]), np.array([False, True])
-        )
+        sides = [[e for e in voice.exemplars if e.channel == channel] for channel in channels]
+        return Rows(np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]), tuple(channels))
 
     def learns(self, cosine: float, update: float) -> bool:
         return cosine >= update
@@ -172,8 +176,10 @@ class Bounded:
 
 
 def _one_row(voice: PersonVoice) -> Rows:
-    telephone = bool(voice.exemplars) and all(e.channel == TELEPHONE for e in voice.exemplars)
-    return Rows(voice.centroid[None], np.array([telephone]))
+    """The center, under the channel most of it was heard on; the telephone only if all of it was."""
+    num = Counter(e.channel for e in voice.exemplars)
+    channel = min(num, key=lambda c: (c == TELEPHONE, -num[c], c), default=WIDEBAND)
+    return Rows(voice.centroid[None], (channel,))
 
 
 def _checked(exemplar: Exemplar, space: EmbeddingSpace) -> Exemplar:
