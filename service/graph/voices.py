@@ -17,19 +17,27 @@ BEAM = 100
 """Candidates asked of the vector index: its LIMIT is the search beam, and 100 finds the best one in 100 % of queries,
 1 in 65 % (DESIGN §8)."""
 
+REFUSALS = frozenset({Consent.WITHDRAWN.value, Consent.OPTED_OUT.value})
+
 LIST_VOICES = """
 CALL () {
   MATCH (p:Person {space: $space}) WHERE p.revision > $since RETURN p
   UNION
-  MATCH (p:Person) WHERE p.id IN $ids AND p.space = $space RETURN p
+  MATCH (named:Person WHERE named.id IN $ids AND named.space = $space) (()-[:MERGED_INTO]-()){0,} (p:Person) RETURN p
 }
 RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, p.net_speech AS net_speech,
        coalesce(p.tombstone, false) AS erased,
+       COLLECT { MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
+                 RETURN root.id LIMIT 1 } AS same_as,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
                  RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent,
+       COLLECT { MATCH (p)-[:MERGED_INTO]-+(member:Person)
+                 WITH DISTINCT member WHERE member <> p
+                 RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
+                                  RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0] } AS consents_of_set,
        COLLECT { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
                  WHERE e.expires_at IS NULL OR e.expires_at > datetime()
-                 RETURN e {.id, .net_speech, .snr_db, .channel, .message_id, vector: e.vector__<space>}
+                 RETURN e {.id, .net_speech, .snr_db, .channel, .message_id, .twin_of, vector: e.vector__<space>}
                  ORDER BY e.id } AS exemplars
 ORDER BY id
 """
@@ -41,7 +49,7 @@ RETURN s.identity_revision AS revision
 
 COUNT_VOICES = """
 MATCH (p:Person {space: $space})
-WHERE p.voiceprint__<space> IS NOT NULL
+WHERE p.voiceprint__<space> IS NOT NULL AND NOT EXISTS { (p)-[:MERGED_INTO]->(:Person) }
 RETURN count(p) AS count
 """
 
@@ -66,8 +74,9 @@ async def list_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> tuple[int,
 async def changed_voices(
     tx: Tx, space: str, encoder: EmbeddingSpace, *, since: int, ids: Iterable[str] = ()
 ) -> tuple[int, dict[str, PersonVoice | None]]:
-    """The identity_revision and people whose voice changed after revision `since`, or named in `ids`; None for who has no
-    live voice (any more). The revision is read first: a change between the two reads is seen again, never missed."""
+    """The identity_revision and people whose voice changed after revision `since`, or named in `ids` with everybody merged
+    with those; None for who has no live voice (any more). The revision is read first: a change between the two reads is seen
+    again, never missed."""
     revision = await get_revision(tx, space)
     found = await rows(
         tx,
@@ -90,7 +99,7 @@ async def get_revision(tx: Tx, space: str) -> int:
 
 
 async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:
-    """People with a voiceprint of this encoder, of any version of it."""
+    """People with a voiceprint of this encoder, of any version of it; who is merged into somebody is counted with them."""
     (row,) = await rows(tx, for_space(COUNT_VOICES, encoder.name), space=space)
     return int(row["count"])
 
@@ -114,8 +123,15 @@ def _voice(row: dict[str, Any], encoder: EmbeddingSpace) -> PersonVoice | None:
         exemplars=tuple(Exemplar(**{**e, "vector": _vector(e["vector"])}) for e in row["exemplars"]),
         num_turns=row["num_turns"] or 0,
         net_speech=row["net_speech"] or 0.0,
-        consent=Consent(row["consent"][0]) if row["consent"] else Consent.UNKNOWN,
+        consent=_consent(row["consent"], row["consents_of_set"]),
+        same_as=row["same_as"][0] if row["same_as"] else None,
     )
+
+
+def _consent(own: list[str], of_set: list[str | None]) -> Consent:
+    """The person's own; a refusal of anybody they are merged with is one of this voice, whose own may be gone."""
+    refused = sorted(REFUSALS.intersection(of_set))
+    return Consent(refused[0]) if refused else Consent(own[0]) if own else Consent.UNKNOWN
 
 
 def _vector(numbers: list[float]) -> Samples:

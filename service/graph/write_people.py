@@ -146,4 +146,5 @@ def _properties(exemplar: Exemplar, encoder: EmbeddingSpace) -> dict[str, Any]:
         "net_speech": exemplar.net_speech,
         "snr_db": exemplar.snr_db,
         "channel": exemplar.channel,
+        "twin_of": exemplar.twin_of,
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from service.graph.channels import list_channels
 from service.graph.driver import Graph, Tx
 from service.graph.voices import changed_voices, count_voices, get_revision, nearest_voices
 from service.types.audio import EmbeddingSpace, Samples
-from service.types.people import PersonVoice
+from service.types.people import ChannelMean, PersonVoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Candidates:
     voices: dict[str, PersonVoice]
     population: int
     """People with a voice in the space, when `voices` are only some of them; else 0. Thresholds follow it."""
+    channels: Mapping[str, ChannelMean] = field(default_factory=dict)
+    """Means of the space's channels, by tag."""
 
 
 class GalleryReader:
@@ -41,7 +44,7 @@ class GalleryReader:
         revision, known = self._known.get(space, (-1, {}))
         if revision < 0 and await self._graph.read(count_voices, space, self._encoder) > self._config.max_exact:
             return await self._graph.read(self._nearest, space, vectors, tuple(near))
-        now, changed = await self._graph.read(changed_voices, space, self._encoder, since=revision)
+        now, changed, channels = await self._graph.read(self._changed, space, revision)
         if now < revision:  # the space was erased and made anew: nothing known of it holds
             self._known.pop(space)
             return await self(space, vectors, near=near)
@@ -50,7 +53,7 @@ class GalleryReader:
             self._known.pop(space, None)
         else:
             self._known[space] = (now, voices)
-        return Candidates(now, dict(voices), 0)
+        return Candidates(now, dict(voices), 0, channels)
 
     def learnt(self, space: str, before: int, after: int, voices: Iterable[PersonVoice], gone: Iterable[str] = ()) -> None:
         """What this process just wrote at revision `before`, making `after` of it: it need not be read back."""
@@ -60,10 +63,18 @@ class GalleryReader:
             left = set(gone)
             self._known[space] = (after, {p: v for p, v in {**known, **changed}.items() if p not in left})
 
+    async def _changed(
+        self, tx: Tx, space: str, since: int
+    ) -> tuple[int, dict[str, PersonVoice | None], dict[str, ChannelMean]]:
+        """Channel means are a handful: read each time, after the revision, which moves with them."""
+        revision, changed = await changed_voices(tx, space, self._encoder, since=since)
+        return revision, changed, await list_channels(tx, space, self._encoder)
+
     async def _nearest(self, tx: Tx, space: str, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
         """The revision is read before the index is asked: what changes in between moves it, and the write is refused."""
         revision = await get_revision(tx, space)
         ids = await nearest_voices(tx, space, self._encoder, vectors) | set(near)
         _, found = await changed_voices(tx, space, self._encoder, since=revision - self._config.recent, ids=ids)
         population = await count_voices(tx, space, self._encoder)
-        return Candidates(revision, {person: voice for person, voice in found.items() if voice is not None}, population)
+        voices = {person: voice for person, voice in found.items() if voice is not None}
+        return Candidates(revision, voices, population, await list_channels(tx, space, self._encoder))
