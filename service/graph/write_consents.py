@@ -68,8 +68,7 @@ ORDER BY name, version
 """
 
 TOUCH_PEOPLE = """
-MATCH (p:Person {space: $space})
-WHERE p.id IN $ids
+MATCH (named:Person WHERE named.id IN $ids AND named.space = $space) (()-[:MERGED_INTO]-()){0,} (p:Person)
 SET p.revision = $revision
 """
 
