@@ -256,9 +256,10 @@ NODES: tuple[Node, ...] = (
         "a name that somebody may have, with what speaks for it; contradicting ones stand side by side",
         Property("name", "string", "as said or labelled"),
         Property("normal_name", "string", "NFKC, case-folded"),
-        Property("sources", "list<string>", "self_introduction | addressed | platform_label"),
+        Property("sources", "list<string>", "kinds of evidence: those of EVIDENCED_BY"),
         Property("num_claims", "integer", "how often it was claimed"),
         Property("confidence", "float", "how sure", "[0, 1]"),
+        Property("held", "string", "why it is not applied, sure as it may be: contradicted | taken | unsure; none: nothing"),
         Property("status", "string", "open | applied | rejected"),
         Property("decided_by", "string", "who applied or rejected it; none while open"),
         ranges=(("space", "status"),),
@@ -362,7 +363,20 @@ EDGES: tuple[Edge, ...] = (
     Edge("HAS_PERSONA", ("Person",), ("PersonaNode",), "has this attitude"),
     Edge("HAS_EXEMPLAR", ("Person",), ("Exemplar",), "evidence of this person's voice"),
     Edge("GAVE", ("Person",), ("Consent",), "gave or withdrew it"),
-    Edge("EVIDENCED_BY", ("Fact", "PersonaNode", "NameProposal"), ("Message",), "rests on this turn"),
+    Edge(
+        "EVIDENCED_BY",
+        ("Fact", "PersonaNode", "NameProposal"),
+        ("Message",),
+        "rests on this turn",
+        (
+            Property(
+                "sources",
+                "list<string>",
+                "of a name, what the turn says: self_introduction | weak_introduction | addressed | platform_label | "
+                "doubted_label | shared_label; against it: denied | calls",
+            ),
+        ),
+    ),
     Edge("ABOUT", ("NameProposal",), ("Person", "LocalSpeaker"), "whose name it may be"),
     Edge("ATTACHED_TO", ("AudioMemory",), ("Entity", "Message"), "sounds like this"),
     Edge("MENTIONED_IN", ("Entity",), ("Fact", "Message"), "is spoken of there"),
