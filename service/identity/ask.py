@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.identity.consent import REFUSED
-from service.identity.gallery import Gallery
+from service.identity.gallery import Gallery, root
 from service.identity.policies import policy, same_space, unit
 from service.identity.thresholds import CAMPPLUS, Thresholds
 from service.types.audio import SpeakerEmbedding
-from service.types.people import PersonVoice, Scores, VoiceOutcome, VoiceVerdict
+from service.types.people import ChannelMean, PersonVoice, Scores, VoiceOutcome, VoiceVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +32,23 @@ def verify(
     *,
     channel: str = "wideband",
     population: int = 0,
+    channels: Mapping[str, ChannelMean] | None = None,
 ) -> VoiceVerdict:
-    """Who asks. Several embeddings (of one voice) are averaged. `population`: people in the space if `gallery` is a part.
+    """Who asks. Several embeddings (of one voice) are averaged. `population`: people in the space if `gallery` is a part;
+    `channels`: means, taken away where both sides have one. People merged into one (PersonVoice.same_as) count once.
 
     accept: at τ_access(gallery size) with the margin kept · inconclusive: too little speech, two people too close, or
     between τ_link and τ_access · reject: somebody is enrolled, but the voice is nobody's · not_enrolled: nobody is known ·
     opted_out: the nearest person never gave, or took back, what this needs. Raises VoiceSpacesDiffer, BadVoiceVector."""
     voices = list(gallery.values())
-    size = max(len(voices), population)
+    size = max(len({root(v) for v in voices}), population)
     empty = Scores(None, None, config.thresholds.access(size), config.policy, config.thresholds.encoder)
     if not voices:
         return VoiceVerdict(VoiceOutcome.NOT_ENROLLED, None, empty, "no voice is known in this space")
     if net_speech < config.min_speech:
         reason = f"{net_speech:.1f} s of speech; {config.min_speech:.1f} s are needed"
         return VoiceVerdict(VoiceOutcome.INCONCLUSIVE, None, empty, reason)
-    return _judge(embedding, voices, config, channel, size)
+    return _judge(embedding, voices, config, channel, channels or {}, size)
 
 
 def _judge(
@@ -55,6 +56,7 @@ def _judge(
     voices: Sequence[PersonVoice],
     config: AskConfig,
     channel: str,
+    channels: Mapping[str, ChannelMean],
     size: int,
 ) -> VoiceVerdict:
     parts = [embedding] if isinstance(embedding, SpeakerEmbedding) else list(embedding)
@@ -63,20 +65,28 @@ def _judge(
         same_space(given, space)
     units = [unit(p.vector, dimension=space.dimension, what="the question") for p in parts]
     vector = unit(np.sum(units, axis=0), dimension=space.dimension, what="the question")
-    gallery = Gallery(voices, policy(config.policy), space.dimension)
-    likeness = gallery.likeness(vector, channel, lambda pair: config.thresholds.access(size, pair))
+    known = Gallery(voices, policy(config.policy), space.dimension, channels)
+    likeness = known.likeness(vector, channel, lambda pair: config.thresholds.access(size, pair))
     cosines, access = likeness.cosines, likeness.thresholds(lambda pair: config.thresholds.access(size, pair))
     order = np.argsort(access - cosines, kind="stable")
     best, second = int(order[0]), int(order[1]) if len(order) > 1 else None
     cosine, threshold = float(cosines[best]), float(access[best])
-    runner_up = None if second is None else float(cosines[second] - access[second]) + threshold
-    scores = Scores(cosine, runner_up, threshold, config.policy, config.thresholds.encoder)
+    names = [voices[member].person_id for member in likeness.members[order[:2]]]
+    scores = Scores(
+        cosine,
+        None if second is None else float(cosines[second] - access[second]) + threshold,
+        threshold,
+        config.policy,
+        config.thresholds.encoder,
+        names[1] if len(names) > 1 else None,
+        likeness.pair(best),
+    )
     if cosine < likeness.thresholds(lambda pair: config.thresholds.link(size, pair))[best]:
         return VoiceVerdict(VoiceOutcome.REJECT, None, scores, "the voice is nobody's who is known here")
-    if voices[best].consent in REFUSED:
+    if known.refused(best):
         return VoiceVerdict(VoiceOutcome.OPTED_OUT, None, scores, "this person's voice may not be used")
     if cosine < threshold:
         return VoiceVerdict(VoiceOutcome.INCONCLUSIVE, None, scores, "alike, but not enough to be let in; say more")
     if scores.margin is not None and scores.margin < config.margin:
         return VoiceVerdict(VoiceOutcome.INCONCLUSIVE, None, scores, "two people are too alike to tell")
-    return VoiceVerdict(VoiceOutcome.ACCEPT, voices[best].person_id, scores, "recognised")
+    return VoiceVerdict(VoiceOutcome.ACCEPT, names[0], scores, "recognised")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.identity.consent import REFUSED
-from service.identity.gallery import Cosines, Gallery, Likeness
+from service.identity.gallery import Cosines, Gallery, Likeness, Positions
 from service.identity.policies import policy, same_space, unit
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending, Proposal, Said
@@ -29,9 +29,10 @@ from service.types.people import (
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A voice against everybody. `excess` = cosine - threshold decides, since thresholds differ from person to person."""
+    """A voice against every candidate of the gallery. `excess` = cosine - threshold decides, since thresholds differ from one
+    to the next."""
 
-    cosines: Cosines
+    likeness: Likeness
     link: Cosines
     """τ_link against each"""
     excess: Cosines
@@ -39,9 +40,18 @@ class Match:
     blocked: bool
     """somebody is too alike for the voice to be new"""
     best: int | None
-    """position of the likeliest person"""
+    """the likeliest candidate"""
     runner_up: float | None
     """excess of the next"""
+
+    @property
+    def cosines(self) -> Cosines:
+        return self.likeness.cosines
+
+    @property
+    def members(self) -> Positions:
+        """Who of each candidate it was, as a position in Gallery.voices."""
+        return self.likeness.members
 
 
 class Fold:
@@ -54,8 +64,8 @@ class Fold:
         self.space = next((v.space for v in voices.values()), None)
         for voice in voices.values():
             same_space(voice.space, self.space or voice.space)
-        dimension = self.space.dimension if self.space else 0
-        self.gallery = Gallery([voices[p] for p in sorted(voices)], self.policy, dimension)
+        self._channels = state.channels
+        self.gallery = self._gallery_of([voices[p] for p in sorted(voices)])
         self.bound, self.heard = dict(state.bound), dict(state.heard)
         self.pending, self.recent = list(state.pending), list(state.recent)
         self.proposals = dict(state.proposals)
@@ -76,6 +86,12 @@ class Fold:
             proposals=self.proposals,
             passing={p: v for p, v in voices.items() if p in self.passing},
             population=self.population,
+            channels=self._channels,
+        )
+
+    def _gallery_of(self, voices: Sequence[PersonVoice]) -> Gallery:
+        return Gallery(
+            voices, self.policy, self.space.dimension if self.space else 0, self._channels if self.config.compensate else {}
         )
 
     def take(self, turn: TurnEvidence) -> Decision:
@@ -110,11 +126,10 @@ class Fold:
         return self.create(turn, vector, match)
 
     def _known(self, turn: TurnEvidence, vector: Samples, match: Match, best: int) -> Decision:
-        voice = self.gallery.voices[best]
-        if voice.consent in REFUSED:
+        if self.gallery.refused(best):
             return self.unresolved(turn, match, "opted_out")
-        if voice.person_id in self._taken(turn.track):
-            self._propose(turn.track, voice.person_id, float(match.cosines[best]))
+        if best in self._taken(turn.track):
+            self._propose(turn.track, self._named(match, best), float(match.cosines[best]))
             return self.unresolved(turn, match, "exclusive")
         if match.runner_up is not None and match.excess[best] - match.runner_up < self._margin(turn):
             return self.unresolved(turn, match, "ambiguous")
@@ -125,7 +140,7 @@ class Fold:
         if person_id not in self.gallery:
             return self.by_track(turn, person_id, match, "between_thresholds")
         own = self.gallery.index(person_id)
-        if self.gallery.voices[own].consent in REFUSED:
+        if self.gallery.refused(own):
             return self.unresolved(turn, match, "opted_out")
         best = own if match.best is None else match.best
         lead = match.excess[best] - match.excess[own]
@@ -139,7 +154,7 @@ class Fold:
         return self.by_track(turn, person_id, match, reason or "between_thresholds")
 
     def link(self, turn: TurnEvidence, vector: Samples, match: Match, index: int) -> Link:
-        voice, cosine = self.gallery.voices[index], float(match.cosines[index])
+        voice, cosine = self.gallery.voices[match.members[index]], float(match.cosines[index])
         learns = self.policy.learns(cosine, self.config.thresholds.update)
         learns = learns and not self.too_weak(turn, self.config.floors.learn)
         if learns and (self._keeps(voice) or voice.person_id in self.passing):
@@ -167,8 +182,11 @@ class Fold:
         return Create(turn.message_id, turn.track, person_id, self.scores(self.match(turn, vector), None))
 
     def by_track(self, turn: TurnEvidence, person_id: str, match: Match | None, reason: str) -> Assigned:
-        index = self.gallery.index(person_id) if match and person_id in self.gallery else None
-        return Assigned(turn.message_id, turn.track, person_id, self.scores(match, index), reason)
+        """By `person_id`'s track: of people merged into one it is whose own voice is nearest, if it can be compared."""
+        if match is None or person_id not in self.gallery:
+            return Assigned(turn.message_id, turn.track, person_id, self.scores(None, None), reason)
+        index = self.gallery.index(person_id)
+        return Assigned(turn.message_id, turn.track, self._named(match, index), self.scores(match, index), reason)
 
     def unresolved(self, turn: TurnEvidence, match: Match | None, reason: str) -> Unresolved:
         return Unresolved(turn.message_id, turn.track, self.scores(match, match.best if match else None), reason)
@@ -176,42 +194,52 @@ class Fold:
     def match(self, turn: TurnEvidence, vector: Samples) -> Match:
         size = max(len(self.gallery), self.population)
         likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self.config.thresholds.link(size, pair))
-        cosines = likeness.cosines
         link, create = self._thresholds(turn, likeness, size)
-        excess = cosines - link
+        excess = likeness.cosines - link
         excess[self._speaking_meanwhile(turn)] = -np.inf
-        blocked = bool(np.any(cosines >= create))
+        blocked = bool(np.any(likeness.cosines >= create))
         if not np.isfinite(excess).any():
-            return Match(cosines, link, excess, blocked, None, None)
+            return Match(likeness, link, excess, blocked, None, None)
         best = int(np.argmax(excess))
-        rest = np.delete(excess, best)
-        runner_up = float(rest.max()) if len(rest) and np.isfinite(rest).any() else None
-        return Match(cosines, link, excess, blocked, best, runner_up)
+        second = _next(excess, best)
+        return Match(likeness, link, excess, blocked, best, None if second is None else float(excess[second]))
 
     def _thresholds(self, turn: TurnEvidence, likeness: Likeness, size: int) -> tuple[Cosines, Cosines]:
-        """τ_link and τ_create against each person, shape (people,) each."""
+        """τ_link and τ_create against each candidate, shape (candidates,) each."""
         thresholds, taken = self.config.thresholds, self._taken(turn.track)
         link = likeness.thresholds(lambda pair: thresholds.link(size, pair))
         create = likeness.thresholds(lambda pair: thresholds.create(size, pair))
         if self.config.session_prior:
-            here = [self.gallery.index(p) for p in self.heard if p in self.gallery and p not in taken]
-            people = len(self.heard)
+            expected = {*self.heard, *self.config.roster}
+            here = sorted({self.gallery.index(p) for p in expected if p in self.gallery} - taken)
+            people = len({self.gallery.root(p) for p in expected})
             link[here] = likeness.thresholds(lambda pair: thresholds.session_link(people, pair))[here]
             create[here] = likeness.thresholds(lambda pair: thresholds.create(people, pair))[here]
-        there = [self.gallery.index(p) for p in taken if p in self.gallery]
+        there = sorted(taken)
         create[there] = link[there]  # the tracks say they differ: only a voice that would link speaks against it
         return link, create
 
     def scores(self, match: Match | None, index: int | None) -> Scores:
-        """Of the person at `index`. Where thresholds differ from person to person the runner-up's cosine is shifted by that
+        """Of the candidate at `index`. Where thresholds differ from one to the next the runner-up's cosine is shifted by that
         difference, so that the margin is the one that was judged."""
         thresholds, encoder = self.config.thresholds, self.config.thresholds.encoder
         if match is None or index is None:
             return Scores(None, None, thresholds.link(max(len(self.gallery), self.population)), self.config.policy, encoder)
         cosine, threshold = float(match.cosines[index]), float(match.link[index])
-        rest = np.delete(match.excess, index)
-        runner_up = threshold + float(rest.max()) if len(rest) and np.isfinite(rest).any() else None
-        return Scores(cosine, runner_up, threshold, self.config.policy, encoder)
+        second = _next(match.excess, index)
+        return Scores(
+            cosine,
+            None if second is None else threshold + float(match.excess[second]),
+            threshold,
+            self.config.policy,
+            encoder,
+            None if second is None else self._named(match, second),
+            match.likeness.pair(index),
+        )
+
+    def _named(self, match: Match, index: int) -> str:
+        """The person of the candidate at `index` whose own row was best."""
+        return self.gallery.voices[int(match.members[index])].person_id
 
     def vector(self, turn: TurnEvidence) -> Samples | None:
         """The turn's voice, if there is enough of it to compare."""
@@ -223,7 +251,7 @@ class Fold:
             return None
         if self.space is None:
             self.space = turn.embedding.space
-            self.gallery = Gallery([], self.policy, self.space.dimension)
+            self.gallery = self._gallery_of([])
         same_space(turn.embedding.space, self.space)
         return unit(turn.embedding.vector, dimension=self.space.dimension, what=turn.message_id)
 
@@ -241,13 +269,18 @@ class Fold:
         floors = self.config.floors
         return floors.margin if turn.net_speech >= floors.create else floors.short_margin
 
-    def _taken(self, track: str) -> set[str]:
-        """People bound by other tracks of this session; nobody for a turn without a track."""
-        return set() if track == NO_TRACK else {p for t, p in self.bound.items() if t != track}
+    def _taken(self, track: str) -> set[int]:
+        """Candidates bound by other tracks of this session only; none for a turn without a track."""
+        if track == NO_TRACK:
+            return set()
+        bound = {t: self.gallery.index(p) for t, p in self.bound.items() if p in self.gallery}
+        return {index for t, index in bound.items() if t != track and index != bound.get(track)}
 
     def _speaking_meanwhile(self, turn: TurnEvidence) -> list[int]:
+        own = self.bound.get(turn.track)
         people = {s.person_id for s in self.recent if overlap(s, turn) >= self.config.floors.simultaneous}
-        return [self.gallery.index(p) for p in people if p in self.gallery and self.bound.get(turn.track) != p]
+        speaking = {self.gallery.index(p) for p in people if p in self.gallery}
+        return sorted(speaking - ({self.gallery.index(own)} if own and own in self.gallery else set()))
 
     def _keeps(self, voice: PersonVoice) -> bool:
         return voice.consent is Consent.GRANTED or (self.config.keep_voices and voice.consent is Consent.UNKNOWN)
@@ -257,8 +290,9 @@ class Fold:
         return Exemplar(identifier, vector, turn.net_speech, turn.snr_db, turn.channel, turn.message_id)
 
     def _bind(self, track: str, person_id: str) -> None:
+        """For good: who is merged with the person may take further turns of the track, not the track."""
         if track != NO_TRACK:
-            self.bound[track] = person_id
+            self.bound.setdefault(track, person_id)
 
     def _propose(self, track: str, person_id: str, cosine: float) -> None:
         known = self.proposals.get(track)
@@ -271,10 +305,18 @@ class Fold:
         self.heard[person_id] = self.heard.get(person_id, 0) + 1
         self.recent.append(Said(turn.start, turn.end, person_id))
         if person_id in self.gallery:
-            voice = self.gallery.voices[self.gallery.index(person_id)]
+            voice = self.gallery.voice(person_id)
             counted = replace(voice, num_turns=voice.num_turns + 1, net_speech=voice.net_speech + turn.net_speech)
-            self.gallery.count(self.gallery.index(person_id), counted)
+            self.gallery.count(counted)
 
 
 def overlap(said: Said, turn: TurnEvidence) -> float:
     return min(said.end, turn.end) - max(said.start, turn.start)
+
+
+def _next(excess: Cosines, index: int) -> int | None:
+    """The best of all but `index`, None without one."""
+    others = excess.copy()
+    others[index] = -np.inf
+    best = int(np.argmax(others))
+    return best if np.isfinite(others[best]) else None

@@ -73,8 +73,13 @@ class RouterConfig:
     people of this session only, without a voiceprint. More turns attributed, more of them wrongly: off by default."""
     session_prior: bool = True
     """people already heard in the session compete as a gallery of their own: their threshold follows its small size"""
+    roster: frozenset[str] = frozenset()
+    """Ids of people expected in the session: with session_prior they compete like those already heard, so a roster of many is
+    stricter than one of few. A prior only: it never lowers a threshold below the session's, and grants nothing."""
+    compensate: bool = True
+    """take a channel's mean away where both sides have one (FoldState.channels)"""
 
 
 def paper_config(policy_name: str, thresholds: Thresholds) -> RouterConfig:
-    """EvoSpeakerMem's router: two outcomes, one threshold, no floors, no session."""
-    return RouterConfig(policy_name, thresholds, PAPER_FLOORS, session_prior=False)
+    """EvoSpeakerMem's router: two outcomes, one threshold, no floors, no session, raw cosines."""
+    return RouterConfig(policy_name, thresholds, PAPER_FLOORS, session_prior=False, compensate=False)

@@ -95,7 +95,7 @@ class Settlement:
     def _attribute_all(self, heard: Sequence[Heard]) -> None:
         """Join turns and the session's people, closest first, as long as nobody would speak over themselves."""
         fold, floors = self.fold, self.config.floors
-        people = [fold.gallery.voices[fold.gallery.index(p)] for p in fold.heard if p in fold.gallery]
+        people = [fold.gallery.voice(p) for p in fold.heard if p in fold.gallery]
         groups = [_Group([], v.person_id, max(v.net_speech, 1.0) ** 0.5 * v.centroid) for v in people]
         longest = sorted(heard, key=lambda h: (h[0].start - h[0].end, h[0].message_id))[: floors.pool_turns]
         groups += [_Group([t], None, min(t.end - t.start, 6.0) ** 0.5 * v) for t, v in longest]
@@ -180,7 +180,7 @@ class Settlement:
         if not here:
             return -1.0, None
         best = max(here, key=lambda i: float(match.cosines[i]))
-        return float(match.cosines[best]), fold.gallery.voices[best].person_id
+        return float(match.cosines[best]), fold.gallery.voices[match.members[best]].person_id
 
     def _assign(self, turn: TurnEvidence, person_id: str) -> None:
         vector = self.fold.any_vector(turn)

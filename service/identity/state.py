@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
-from service.types.people import Consent, Exemplar, PersonVoice, TurnEvidence
+from service.types.people import ChannelMean, Consent, Exemplar, PersonVoice, TurnEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class FoldState:
-    """Immutable. `gallery` comes from the graph before each batch; all the rest goes into the checkpoint."""
+    """Immutable. `gallery`, `population` and `channels` come from the graph before each batch; all the rest goes into the
+    checkpoint."""
 
     gallery: Mapping[str, PersonVoice] = field(default_factory=dict)
     bound: Mapping[str, str] = field(default_factory=dict)
@@ -58,11 +59,19 @@ class FoldState:
     passing: Mapping[str, PersonVoice] = field(default_factory=dict)
     """voices of this session that may not be kept (`ephemeral`); gone when the session is closed"""
     population: int = 0
-    """people in the space when `gallery` is a shortlist; thresholds follow the larger of the two"""
+    """people in the space when `gallery` is a shortlist (people merged into one count once); thresholds follow the larger of
+    the two"""
+    channels: Mapping[str, ChannelMean] = field(default_factory=dict)
+    """channel → its mean, where enough people were heard on it: taken away when both sides have one"""
 
-    def with_gallery(self, gallery: Mapping[str, PersonVoice], population: int = 0) -> FoldState:
-        """The state with the people as they are in the graph now; passing voices stay unless the graph knows them."""
-        return replace(self, gallery=dict(gallery), population=population)
+    def with_gallery(
+        self,
+        gallery: Mapping[str, PersonVoice],
+        population: int = 0,
+        channels: Mapping[str, ChannelMean] | None = None,
+    ) -> FoldState:
+        """The state with people and channels as they are in the graph now; passing voices stay unless the graph knows them."""
+        return replace(self, gallery=dict(gallery), population=population, channels=dict(channels or {}))
 
     @property
     def candidates(self) -> dict[str, PersonVoice]:
@@ -137,7 +146,7 @@ def _voice_in(kept: Mapping[str, Any]) -> PersonVoice:
 
 
 def _exemplar_fields(exemplar: Exemplar) -> dict[str, Any]:
-    names = ("id", "net_speech", "snr_db", "channel", "message_id")
+    names = ("id", "net_speech", "snr_db", "channel", "message_id", "twin_of")
     return {name: getattr(exemplar, name) for name in names}
 
 
