@@ -1,0 +1,70 @@
+"""How is a mistake about who is who put right, and how is that taken back? Merge, split, reassign, not the same, undo: each
+one transaction under the lock of the space, audited, with a record that restores what was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.errors import InvalidInput
+from service.graph.driver import Graph
+from service.graph.write_corrections import Corrected, CorrectionConflict, merge_people, say_not_same
+from service.types.audio import TextEmbedder
+
+__all__ = ["Correct", "Corrected", "CorrectionConflict"]
+
+
+class Correct:
+    """One a process. `embedder`: the one sessions are written with; turns that change hands change who may read what, and so
+    the context views of a session."""
+
+    def __init__(self, graph: Graph, embedder: TextEmbedder | None = None) -> None:
+        self._graph, self._embedder = graph, embedder
+
+    async def merge(self, space: str, person: str, into: str, *, actor: str, why: str, confirmed: bool = True) -> Corrected:
+        """The two, with everybody merged with them before, are one person: an overlay, no turn moves. Confirmed, each reads
+        what the other may. For two that are one by an automatic merge already: confirms it.
+
+        Raises NotFound, InvalidInput, CorrectionConflict (already one; said not to be the same: undo that first)."""
+        return await self._graph.write(merge_people, space, person, into, actor=actor, why=why, confirmed=confirmed)
+
+    async def not_same(self, space: str, person: str, other: str, *, actor: str, why: str) -> Corrected:
+        """Remembered: no merge, by a human either, and no proposal between the two or their sets until it is undone.
+
+        Raises NotFound, InvalidInput, CorrectionConflict (merged: undo that; said before)."""
+        return await self._graph.write(say_not_same, space, person, other, actor=actor, why=why)
+
+    async def reassign(self, space: str, messages: Sequence[str], to: str | None, *, actor: str, why: str) -> Corrected:
+        """These turns are `to`'s, or (None) not of whom they were put down to and nobody's so far. Their exemplars go with
+        them as consent allows, both voices are made anew from what is left, and the sessions are settled again.
+
+        Raises NotFound, InvalidInput (no messages), SessionBusy (a session still open), EmbedderDiffers, CorrectionConflict
+        (theirs already)."""
+        raise NotImplementedError
+
+    async def split(
+        self,
+        space: str,
+        person: str,
+        *,
+        actor: str,
+        why: str,
+        messages: Sequence[str] = (),
+        local_speakers: Sequence[str] = (),
+        name: str | None = None,
+    ) -> Corrected:
+        """These turns (or all of the person's turns by these voices of sessions) are somebody else's, new and different:
+        `person_id` of the result. As reassign, and the two are remembered not to be the same.
+
+        Raises NotFound, InvalidInput (neither or both given), SessionBusy, EmbedderDiffers, CorrectionConflict (a turn is not
+        that person's; nothing would be left)."""
+        if bool(messages) == bool(local_speakers):
+            raise InvalidInput(what="what to split off", given="messages and local speakers", needed="exactly one of the two")
+        raise NotImplementedError
+
+    async def undo(self, space: str, correction_id: str, *, actor: str, why: str = "undo") -> Corrected:
+        """Restore what was before the correction, with all that came since left standing: sessions ingested meanwhile, turns
+        that a split-off person got. Undoing an automatic merge is a verdict that the two are not the same (`verdict_id`).
+
+        Raises NotFound, SessionBusy, EmbedderDiffers, CorrectionConflict (undone already; a later correction rests on it or
+        touches the same turns: its id is in the error's facts as `correction`)."""
+        raise NotImplementedError
