@@ -94,6 +94,24 @@ def routing_figures(
 
     A person is whoever's turn created it, for ever, whatever is linked to it afterwards; if a speaker was created several
     times, the first counts."""
+    num = routing_counts(decisions, gold, enrolled=enrolled)
+    return RoutingFigures(
+        PrecisionRecall(
+            _share(num["right_create"], num["create"]), _share(num["right_create"], num["new"]), num["create"], num["new"]
+        ),
+        _share(num["right_link"], num["link"]),
+        _share(num["resolved"], num["returning"]),
+        _share(num["false_new"], num["returning"]),
+        _share(num["unresolved"], len(gold)),
+        _share(num["people"], num["speakers"]),
+    )
+
+
+def routing_counts(
+    decisions: Sequence[Decision], gold: Sequence[Label], *, enrolled: dict[str, Label] | None = None
+) -> Counter[str]:
+    """What routing_figures are shares of, so that several streams can be added up: new and returning turns; create, link and
+    unresolved decisions; right_create, right_link, resolved (right and returning), false_new; people and speakers."""
     _same_length(decisions, gold)
     owner: dict[str, Label] = dict(enrolled or {})
     first: dict[Label, str] = {}
@@ -117,16 +135,8 @@ def routing_figures(
             case Unresolved():
                 num["unresolved"] += 1
         seen.add(speaker)
-    return RoutingFigures(
-        PrecisionRecall(
-            _share(num["right_create"], num["create"]), _share(num["right_create"], num["new"]), num["create"], num["new"]
-        ),
-        _share(num["right_link"], num["link"]),
-        _share(num["resolved"], num["returning"]),
-        _share(num["false_new"], num["returning"]),
-        _share(num["unresolved"], len(gold)),
-        _share(len(owner), len(seen)),
-    )
+    num["people"], num["speakers"] = len(owner), len(seen)
+    return num
 
 
 def wrong_authorisations(accepted: Sequence[str | None], owners: dict[str, Label], gold: Sequence[Label]) -> int:
