@@ -57,6 +57,11 @@ NODES: tuple[Node, ...] = (
             Property("anonymous_voices", "string", "ephemeral | expire | keep"),
             Property("anonymous_days", "integer", "how long an anonymous voice is kept under `expire`", "days"),
             Property("identity_revision", "integer", "counts every change to who is who"),
+            Property(
+                "forgotten_revision",
+                "integer",
+                "the identity_revision at which a person was last deleted: voices read before are read anew",
+            ),
         ),
     ),
     _node(
@@ -124,6 +129,7 @@ NODES: tuple[Node, ...] = (
             "hash of everything the ingest was given: a second delivery with another hash is a conflict",
         ),
         Property("roster", "list<string>", "people expected"),
+        Property("addressed_to", "list<string>", "people that every turn is said to, as the caller said"),
         Property("access", "string", "the space's policy that its audiences were settled with"),
         Property("status", "string", "open | complete | failed"),
         Property("error", "string", "code of what broke it off"),
@@ -267,7 +273,7 @@ NODES: tuple[Node, ...] = (
     _node(
         "Correction",
         "a change of who is who, with what undoing it takes: ids and scores, no vectors and no text",
-        Property("kind", "string", "merge | split | reassign | not_same | undo"),
+        Property("kind", "string", "merge | split | reassign | not_same"),
         Property("actor", "string", "account or person, or `voicegraph` for an automatic merge"),
         Property("why", "string", "reason given"),
         Property("people", "list<string>", "ids of the people concerned: it goes with any of them"),
@@ -361,7 +367,12 @@ EDGES: tuple[Edge, ...] = (
     ),
     Edge("CROSS_BRAIN", ("PersonaNode",), ("Entity",), "whom or what the attitude concerns"),
     Edge("HAS_PERSONA", ("Person",), ("PersonaNode",), "has this attitude"),
-    Edge("HAS_EXEMPLAR", ("Person",), ("Exemplar",), "evidence of this person's voice"),
+    Edge(
+        "HAS_EXEMPLAR",
+        ("Person", "LocalSpeaker"),
+        ("Exemplar",),
+        "evidence of this person's voice; of a voice of the session while a human took it from a person and gave it to nobody",
+    ),
     Edge("GAVE", ("Person",), ("Consent",), "gave or withdrew it"),
     Edge(
         "EVIDENCED_BY",
