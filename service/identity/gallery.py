@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from service.identity.channels import compensated
 from service.identity.consent import REFUSED
-from service.identity.policies import BadVoiceVector, Policy
+from service.identity.policies import Policy
+from service.identity.rows import RowMaker, spliced
 from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
 from service.types.audio import Samples
 from service.types.people import ChannelMean, PersonVoice
@@ -44,18 +45,6 @@ class Likeness:
         return self.pairs[int(self.kinds[index])]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """What stands for one person, or for all of them one after another: shapes (k, dimension) and (k,)."""
-
-    vectors: Samples
-    left: Samples
-    """without their channel's mean; zero where it has none"""
-    telephone: npt.NDArray[np.bool_]
-    covered: npt.NDArray[np.bool_]
-    """their channel has a mean"""
-
-
 class Gallery:
     """Voices of one space as one matrix, kept current while a batch is folded. Private to that fold, hence mutable.
 
@@ -70,16 +59,17 @@ class Gallery:
         channels: Mapping[str, ChannelMean] | None = None,
     ) -> None:
         self.voices = list(voices)
-        self._policy, self._dimension, self._channels = policy, dimension, dict(channels or {})
+        self._channels = dict(channels or {})
+        self._made = RowMaker(policy, dimension, self._channels)
         self._positions: dict[str, int] = {}
         self._candidates: dict[str, int] = {}
         self._of_voice: list[int] = []
         self._refused: set[str] = set()
         for voice in self.voices:
             self._enter(voice)
-        rows = [self._rows_of(voice) for voice in self.voices]
+        rows = [self._made(voice) for voice in self.voices]
         self._sizes = [len(r.vectors) for r in rows]
-        self._rows = self._joined(rows)
+        self._rows = self._made.joined(rows)
         self._own_rows()
 
     def __len__(self) -> int:
@@ -128,7 +118,7 @@ class Gallery:
 
     def put(self, voice: PersonVoice) -> None:
         """Add a person, or replace what stands for them."""
-        rows = self._joined([self._rows_of(voice)])
+        rows = self._made(voice)
         if voice.person_id not in self._positions:
             self.voices.append(voice)
             self._enter(voice)
@@ -137,7 +127,7 @@ class Gallery:
         start, size = sum(self._sizes[:position]), self._sizes[position]
         self.count(voice)
         self._sizes[position] = len(rows.vectors)
-        self._rows = _spliced(self._rows, rows, start, size)
+        self._rows = spliced(self._rows, rows, start, size)
         if size != len(rows.vectors):
             self._own_rows()
 
@@ -156,50 +146,7 @@ class Gallery:
         self._voice_of_row: Positions = np.repeat(np.arange(len(self.voices)), self._sizes)
         self._candidate_of_row: Positions = np.array(self._of_voice, dtype=np.intp)[self._voice_of_row]
 
-    def _rows_of(self, voice: PersonVoice) -> _Rows:
-        vectors, channels = self._policy.rows(voice)
-        if vectors.shape[1:] != (self._dimension,):
-            raise BadVoiceVector(what="the gallery", why="its size is another", dimension=self._dimension)
-        telephone = np.array([channel == TELEPHONE for channel in channels])
-        left = np.zeros((len(vectors) if self._channels else 0, self._dimension), dtype=np.float32)
-        covered = np.zeros(len(vectors), dtype=bool)
-        for i, channel in enumerate(channels if self._channels else ()):
-            rest = compensated(vectors[i], channel, self._channels)
-            if rest is not None:
-                left[i], covered[i] = rest, True
-        return _Rows(vectors, left, telephone, covered)
-
-    def _joined(self, rows: Sequence[_Rows]) -> _Rows:
-        if not rows:
-            none = np.zeros((0, self._dimension), dtype=np.float32)
-            return _Rows(none, none, np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
-        matrix = np.concatenate([r.vectors for r in rows]).astype(np.float32)
-        norms = np.linalg.norm(matrix, axis=1)
-        if not np.all(np.abs(norms - 1.0) < 1e-2):  # NaN fails this too; stored vectors are rounded, hence the slack
-            raise BadVoiceVector(what="the gallery", why="it is not of length 1", dimension=self._dimension)
-        return _Rows(
-            matrix / norms[:, None],
-            np.concatenate([r.left for r in rows]),
-            np.concatenate([r.telephone for r in rows]),
-            np.concatenate([r.covered for r in rows]),
-        )
-
 
 def root(voice: PersonVoice) -> str:
     """Whom the person stands for: who they are merged into, or themselves."""
     return voice.same_as or voice.person_id
-
-
-def _spliced(rows: _Rows, new: _Rows, start: int, size: int) -> _Rows:
-    """`rows` with `new` in place of `size` of them from `start` on."""
-
-    def put(all_of: npt.NDArray[np.generic], some: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        return np.concatenate([all_of[:start], some, all_of[start + size :]])
-
-    left = put(rows.left, new.left) if len(new.left) else rows.left
-    return _Rows(
-        put(rows.vectors, new.vectors),  # type: ignore[arg-type]
-        left,  # type: ignore[arg-type]
-        put(rows.telephone, new.telephone),  # type: ignore[arg-type]
-        put(rows.covered, new.covered),  # type: ignore[arg-type]
-    )

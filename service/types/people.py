@@ -78,7 +78,7 @@ class Exemplar:
     """Id of the exemplar whose sound this is, made narrow as a telephone makes it; None for a voice as it was heard."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class PersonVoice:
     """What the router knows of one person in one embedding space."""
 
