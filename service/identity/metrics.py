@@ -35,6 +35,16 @@ class PrecisionRecall:
 def b_cubed(clusters: Sequence[Label], gold: Sequence[Label], weights: Sequence[float] | None = None) -> PrecisionRecall:
     """B³ over items (Bagga and Baldwin 1998): of each item the share of its cluster that is its own, and of its own that
     is in its cluster; averaged, by `weights` (e.g. seconds) if given. None is no cluster: such an item stands alone."""
+    precision, recall = b_cubed_items(clusters, gold, weights)
+    weight = np.ones(len(gold)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = float(weight.sum())
+    return PrecisionRecall(float(precision @ weight / total), float(recall @ weight / total), len(gold), len(gold))
+
+
+def b_cubed_items(
+    clusters: Sequence[Label], gold: Sequence[Label], weights: Sequence[float] | None = None
+) -> tuple[Numbers, Numbers]:
+    """What b_cubed averages: precision and recall of each item, shape (items,) each."""
     _same_length(clusters, gold)
     weight = np.ones(len(gold)) if weights is None else np.asarray(weights, dtype=np.float64)
     names: list[Label] = [("alone", i) if c is None else ("in", c) for i, c in enumerate(clusters)]
@@ -46,8 +56,7 @@ def b_cubed(clusters: Sequence[Label], gold: Sequence[Label], weights: Sequence[
     shared = np.array([both[name, truth] for name, truth in zip(names, gold, strict=True)])
     precision = shared / np.array([in_cluster[name] for name in names])
     recall = shared / np.array([of_gold[truth] for truth in gold])
-    total = float(weight.sum())
-    return PrecisionRecall(float(precision @ weight / total), float(recall @ weight / total), len(gold), len(gold))
+    return precision, recall
 
 
 def one_to_one(clusters: Sequence[Label], gold: Sequence[Label], weights: Sequence[float] | None = None) -> dict[Label, Label]:
