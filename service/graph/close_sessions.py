@@ -1,5 +1,5 @@
-"""How is a session closed? What can only be said once all of it is known, written in one transaction: who was there, to
-whom each turn was said, what it answers, and who may read it."""
+"""How is a session closed, and settled again? What can only be said once all of it is known, written in one transaction: who
+was there, to whom each turn was said, what it answers, and who may read it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from service.graph.write_audiences import Readers, move_messages
 from service.graph.write_sessions import RevisionMoved, embedding_property, hold_session
 from service.types.audio import Samples, Segment
 from service.types.memory import Addressee, Attendance
+from service.types.people import AccessPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +57,42 @@ NOTHING_LOST = Lost(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Relations:
+    """What the whole session tells of its people and turns."""
+
+    attendance: Sequence[Attendance]
+    """sorted by person"""
+    addressees: Mapping[str, Sequence[Addressee]]
+    """message id → to whom"""
+    replies: Mapping[str, str]
+    """message id → message answered"""
+    readers: Mapping[str, Readers]
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """Context views of a session's turns, written with one embedding space."""
+
+    embedder: str
+    vectors: Mapping[str, Samples]
+    """message id → embedding of its context view, where that is more than the turn itself"""
+    plain: Sequence[str]
+    """ids of the messages whose context view is the turn itself"""
+
+
+@dataclass(frozen=True, slots=True)
 class Closing:
     space: str
     session_id: str
     checkpoint: str | None
     """The one all of this rests on."""
     read_revision: int
-    attendance: Sequence[Attendance]
-    addressees: Mapping[str, Sequence[Addressee]]
-    """message id → to whom"""
-    replies: Mapping[str, str]
-    """message id → message answered"""
-    readers: Mapping[str, Readers]
-    embedder: str | None
-    contexts: Mapping[str, Samples]
-    """message id → embedding of its context view, where that is more than the turn itself"""
+    access: AccessPolicy
+    """The policy that `readers` follow."""
+    addressed_to: Sequence[str]
+    """As the caller said of every turn."""
+    relations: Relations
+    contexts: Contexts | None
     lost: Lost = NOTHING_LOST
 
 
@@ -123,7 +145,7 @@ MERGE (m)-[:REPLIES_TO]->(answered)
 
 SAVE_PLAIN_CONTEXTS = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
-WHERE m.embedding__<space>__turn IS NOT NULL AND NOT m.id IN $others
+WHERE m.embedding__<space>__turn IS NOT NULL AND m.id IN $ids
 SET m.embedding__<space>__context = m.embedding__<space>__turn
 """
 
@@ -141,7 +163,8 @@ ORDER BY decision, person_id
 
 COMPLETE_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
-SET s.status = 'complete', s.words_left_out = $words, s.captions_mended = $captions_mended
+SET s.status = 'complete', s.words_left_out = $words, s.captions_mended = $captions_mended, s.access = $access,
+    s.addressed_to = $addressed_to
 REMOVE s.checkpoint
 """
 
@@ -183,32 +206,41 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     revision = await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
     if revision != closing.read_revision:
         return RevisionMoved(revision)
-    session: dict[str, Any] = {"space": closing.space, "session_id": closing.session_id}
-    await tx.run(FORGET_RELATIONS, **session)
-    await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in closing.attendance])
-    await tx.run(SAVE_ADDRESSEES, space=closing.space, addressees=_addressees(closing.addressees))
+    await save_relations(tx, closing.space, closing.session_id, closing.relations, closing.contexts)
     await tx.run(
-        SAVE_REPLIES,
+        COMPLETE_SESSION,
         space=closing.space,
-        replies=[{"message_id": m, "answered": answered} for m, answered in closing.replies.items()],
+        session_id=closing.session_id,
+        words=closing.lost.words,
+        captions_mended=closing.lost.captions_mended,
+        access=closing.access.value,
+        addressed_to=list(closing.addressed_to),
     )
-    await move_messages(tx, closing.space, closing.readers)
-    if closing.embedder:
-        await _save_contexts(tx, closing, closing.embedder)
-    await tx.run(COMPLETE_SESSION, **session, words=closing.lost.words, captions_mended=closing.lost.captions_mended)
     return None
 
 
-async def _save_contexts(tx: Tx, closing: Closing, embedder: str) -> None:
-    name = embedding_property(embedder, "context")
+async def save_relations(tx: Tx, space: str, session_id: str, relations: Relations, contexts: Contexts | None) -> None:
+    """In place of all there are. The caller holds the lock of the space. Context views of messages that are neither in
+    `contexts.vectors` nor in `contexts.plain` stay as they are."""
+    session: dict[str, Any] = {"space": space, "session_id": session_id}
+    await tx.run(FORGET_RELATIONS, **session)
+    await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in relations.attendance])
+    await tx.run(SAVE_ADDRESSEES, space=space, addressees=_addressees(relations.addressees))
     await tx.run(
-        for_space(SAVE_PLAIN_CONTEXTS, embedder),
-        space=closing.space,
-        session_id=closing.session_id,
-        others=list(closing.contexts),
+        SAVE_REPLIES,
+        space=space,
+        replies=[{"message_id": m, "answered": answered} for m, answered in relations.replies.items()],
     )
-    contexts = [{"message_id": m, "properties": {name: vector.tolist()}} for m, vector in closing.contexts.items()]
-    await tx.run(SAVE_CONTEXTS, space=closing.space, contexts=contexts)
+    await move_messages(tx, space, relations.readers)
+    if contexts is not None:
+        await _save_contexts(tx, session, contexts)
+
+
+async def _save_contexts(tx: Tx, session: Mapping[str, Any], contexts: Contexts) -> None:
+    name = embedding_property(contexts.embedder, "context")
+    await tx.run(for_space(SAVE_PLAIN_CONTEXTS, contexts.embedder), **session, ids=list(contexts.plain))
+    vectors = [{"message_id": m, "properties": {name: vector.tolist()}} for m, vector in contexts.vectors.items()]
+    await tx.run(SAVE_CONTEXTS, space=session["space"], contexts=vectors)
 
 
 def _attendance(attendance: Attendance) -> dict[str, Any]:

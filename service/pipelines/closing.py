@@ -4,14 +4,16 @@ decided purely, written in one transaction."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from service.graph.close_sessions import (
     NOTHING_LOST,
     Closing,
+    Contexts,
     KnownPerson,
     Lost,
+    Relations,
     WrittenTurn,
     close_session,
     list_known_people,
@@ -24,7 +26,7 @@ from service.memory.audience import Readers, context_of, readers
 from service.memory.interactions import Spoken, addressees, replies
 from service.types.audio import Samples, TextEmbedder
 from service.types.memory import Attendance
-from service.types.people import SpaceSettings
+from service.types.people import AccessPolicy, SpaceSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,15 @@ class CallerKnows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Session:
-    settings: SpaceSettings
+class Conversation:
+    """All that is settled by: the same, read again, settles the same."""
+
+    access: AccessPolicy
     turns: Sequence[Spoken]
     people: Sequence[KnownPerson]
     """All that spoke, attended, were addressed or expected."""
+    attendance: Sequence[Attendance]
+    """Given by the caller or the platform."""
 
 
 async def close(
@@ -62,59 +68,61 @@ async def close(
     `checkpoint` as stored. Begins again when people or policies changed in between."""
     embedded: dict[str, Samples] = {}
     while True:
-        session = await graph.read(_read, space, session_id, caller)
-        closing = _decided(session, session_id, checkpoint, caller, embedder)
-        texts = _contexts(session.turns, closing.readers) if embedder else {}
+        settings, conversation = await graph.read(_read, space, session_id, caller)
+        relations = settled(conversation)
+        texts = context_texts(conversation.turns, relations.readers) if embedder else {}
         if embedder:
-            await asyncio.to_thread(_embed, embedder, [t for t in texts.values() if t not in embedded], embedded)
-        closing = replace(closing, contexts={message: embedded[text] for message, text in texts.items()}, lost=lost)
+            await asyncio.to_thread(embed, embedder, texts.values(), embedded)
+        closing = Closing(
+            space=space,
+            session_id=session_id,
+            checkpoint=checkpoint,
+            read_revision=settings.identity_revision,
+            access=conversation.access,
+            addressed_to=caller.addressed_to,
+            relations=relations,
+            contexts=_contexts(embedder, conversation.turns, texts, embedded) if embedder else None,
+            lost=lost,
+        )
         if await graph.write(close_session, closing) is None:
             return
 
 
-async def _read(tx: Tx, space: str, session_id: str, caller: CallerKnows) -> _Session:
+async def _read(tx: Tx, space: str, session_id: str, caller: CallerKnows) -> tuple[SpaceSettings, Conversation]:
     settings = await get_space(tx, space)
     written = await list_written_turns(tx, space, session_id)
-    turns = [_spoken(turn, caller.addressed_to) for turn in written]
+    return settings, await conversation(tx, space, settings.access, written, caller)
+
+
+async def conversation(
+    tx: Tx, space: str, access: AccessPolicy, written: Sequence[WrittenTurn], caller: CallerKnows
+) -> Conversation:
+    """A session's turns with the people that matter to them."""
+    turns = [Spoken(t.message_id, t.segment, t.track, t.speaker_id, t.text, caller.addressed_to) for t in written]
     ids = {t.speaker_id for t in turns if t.speaker_id} | {a.person_id for a in caller.attendance}
-    return _Session(settings, turns, await list_known_people(tx, space, sorted(ids | {*caller.addressed_to, *caller.roster})))
+    people = await list_known_people(tx, space, sorted(ids | {*caller.addressed_to, *caller.roster}))
+    return Conversation(access, turns, people, caller.attendance)
 
 
-def _spoken(turn: WrittenTurn, addressed_to: tuple[str, ...]) -> Spoken:
-    return Spoken(turn.message_id, turn.segment, turn.track, turn.speaker_id, turn.text, addressed_to)
-
-
-def _decided(
-    session: _Session, session_id: str, checkpoint: str | None, caller: CallerKnows, embedder: TextEmbedder | None
-) -> Closing:
-    turns, known = session.turns, {person.id for person in session.people}
-    attendance = attendances(turns, [a for a in caller.attendance if a.person_id in known])
-    names = {person.id: person.names for person in session.people}
+def settled(conversation: Conversation) -> Relations:
+    """What the conversation tells. People unknown or erased take no part."""
+    turns, known = conversation.turns, {person.id for person in conversation.people}
+    attendance = attendances(turns, [a for a in conversation.attendance if a.person_id in known])
+    names = {person.id: person.names for person in conversation.people}
     to = addressees(turns, names, [a.person_id for a in attendance])
     to = {message: tuple(a for a in people if a.person_id in known) for message, people in to.items()}
-    bots = {person.id for person in session.people if person.is_bot}
+    bots = {person.id for person in conversation.people if person.is_bot}
     may_read = {
         turn.message_id: readers(
-            turn, policy=session.settings.access, addressees=to[turn.message_id], attendance=attendance, bots=bots
+            turn, policy=conversation.access, addressees=to[turn.message_id], attendance=attendance, bots=bots
         )
         & known
         for turn in turns
     }
-    return Closing(
-        space=session.settings.id,
-        session_id=session_id,
-        checkpoint=checkpoint,
-        read_revision=session.settings.identity_revision,
-        attendance=attendance,
-        addressees=to,
-        replies=replies(turns),
-        readers=may_read,
-        embedder=embedder.embedding_space.name if embedder else None,
-        contexts={},
-    )
+    return Relations(attendance, to, replies(turns), may_read)
 
 
-def _contexts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[str, str]:
+def context_texts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[str, str]:
     """Message id → text of its context view, where that is more than the turn itself (which is written already)."""
     texts = {}
     for position, turn in enumerate(turns):
@@ -124,6 +132,15 @@ def _contexts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[
     return texts
 
 
-def _embed(embedder: TextEmbedder, texts: Sequence[str], embedded: dict[str, Samples]) -> None:
-    unique = list(dict.fromkeys(texts))
-    embedded.update(zip(unique, embedder.passages(unique) if unique else (), strict=True))
+def _contexts(
+    embedder: TextEmbedder, turns: Sequence[Spoken], texts: Mapping[str, str], embedded: Mapping[str, Samples]
+) -> Contexts:
+    vectors = {message: embedded[text] for message, text in texts.items()}
+    plain = [turn.message_id for turn in turns if turn.message_id not in texts]
+    return Contexts(embedder.embedding_space.name, vectors, plain)
+
+
+def embed(embedder: TextEmbedder, texts: Iterable[str], embedded: dict[str, Samples]) -> None:
+    """Add the embeddings of those of `texts` that `embedded` does not have."""
+    new = [text for text in dict.fromkeys(texts) if text not in embedded]
+    embedded.update(zip(new, embedder.passages(new) if new else (), strict=True))
