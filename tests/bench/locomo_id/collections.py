@@ -64,7 +64,8 @@ class Query:
     """Empty for a real speaker, who asks for everything they said."""
     names: tuple[str, str] | tuple[()]
     """of the two who are known by name"""
-    evidence: frozenset[Doc]
+    evidence: frozenset[str]
+    """ids of turns of the same collection"""
     answer: str
     category: int
     changed: bool = False
@@ -93,7 +94,9 @@ def two_voice(bank: Bank, conversations: Sequence[Conversation], condition: str,
     """The 30 collections; `asked`: shift of the questions, or SHIFTED for one of RECORDINGS each."""
     by_id = {c.id: c for c in conversations}
     casts = two_voices({c.id: c.speakers for c in conversations}, usable(bank))
-    return [_collection(cast, [by_id[cast.conversation]], Supply(bank, cast.voices.values()), condition, asked) for cast in casts]
+    return [
+        _collection(cast, [by_id[cast.conversation]], Supply(bank, cast.voices.values()), condition, asked) for cast in casts
+    ]
 
 
 def four_voice(bank: Bank, conversations: Sequence[Conversation], condition: str, asked: str = CLEAN) -> list[Collection]:
@@ -131,28 +134,36 @@ def _collection(
         voices = {name: cast.voices[story, name] for name in conversation.speakers}
         sessions += [_session(cast, story, talk, voices, supply, condition) for talk in conversation.sessions]
         queries += _queries(cast, story, conversation, voices, supply, changed, asked)
-    return Collection(
-        cast.name, cast.conversation, tuple(sorted(sessions, key=lambda s: (s.at, s.id))), tuple(queries)
-    )
+    return Collection(cast.name, cast.conversation, tuple(sorted(sessions, key=lambda s: (s.at, s.id))), tuple(queries))
 
 
-def _session(
-    cast: Cast, story: int, talk: Talk, voices: dict[str, str], supply: Supply, condition: str
-) -> Session:
+def _session(cast: Cast, story: int, talk: Talk, voices: dict[str, str], supply: Supply, condition: str) -> Session:
     name = f"{cast.name}/{story}/{talk.number}"
     turns = []
     start = 0.0
     for said in talk.turns:
         voice = voices[said.speaker]
         shift = CLEAN if condition == CLEAN else recording(cast.name, name, voice, RECORDINGS)
-        turn = Turn(f"{cast.name}/{story}/{said.dia_id}", start, supply.said(voice, shift), shift, (cast.conversation, story, said.dia_id))
+        turn = Turn(
+            f"{cast.name}/{story}/{said.dia_id}",
+            start,
+            supply.said(voice, shift),
+            shift,
+            (cast.conversation, story, said.dia_id),
+        )
         turns.append(turn)
         start = turn.end + PAUSE
     return Session(name, talk.at, tuple(turns))
 
 
 def _queries(
-    cast: Cast, story: int, conversation: Conversation, voices: dict[str, str], supply: Supply, changed: frozenset[int], asked: str
+    cast: Cast,
+    story: int,
+    conversation: Conversation,
+    voices: dict[str, str],
+    supply: Supply,
+    changed: frozenset[int],
+    asked: str,
 ) -> Iterable[Query]:
     speaker_of = {dia_id: said.speaker for dia_id, said in conversation.turns.items()}
     for number, question in enumerate(conversation.questions):
@@ -166,7 +177,7 @@ def _queries(
             shift,
             mine.text,
             conversation.speakers,
-            frozenset((conversation.id, story, dia_id) for dia_id in question.evidence),
+            frozenset(f"{cast.name}/{story}/{dia_id}" for dia_id in question.evidence),
             question.answer,
             question.category,
             number in changed,
@@ -193,7 +204,7 @@ def _real(bank: Bank, condition: str, begins: datetime) -> Collection:
 def only(collection: Collection, num_sessions: int) -> Collection:
     """The first sessions, with the questions whose evidence they hold: for quick runs."""
     sessions = collection.sessions[:num_sessions]
-    docs = {turn.doc for session in sessions for turn in session.turns}
+    told = {turn.id for session in sessions for turn in session.turns}
     voices = {turn.voice for session in sessions for turn in session.turns}
-    queries = tuple(q for q in collection.queries if q.evidence and q.evidence <= docs and q.asker in voices)
+    queries = tuple(q for q in collection.queries if q.evidence and q.evidence <= told and q.asker in voices)
     return replace(collection, sessions=sessions, queries=queries)

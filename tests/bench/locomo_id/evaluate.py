@@ -1,0 +1,151 @@
+"""How well does a policy tell who spoke, in a collection? By the product's own step, settle, merges and verify."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from service.identity.ask import AskConfig, verify
+from service.identity.channels import channel_means
+from service.identity.merging import MergeConfig, SessionEvidence, merges, overlaid
+from service.identity.metrics import b_cubed_items, routing_counts
+from service.identity.router import NO_TRACK, FoldState, RouterConfig, paper_config, settle, step
+from service.identity.thresholds import Thresholds
+from service.types.audio import SpeakerEmbedding
+from service.types.ids import derived
+from service.types.people import ChannelMean, Decision, PersonVoice, TurnEvidence, Unresolved, VoiceVerdict
+from tests.bench.locomo_id.collections import Collection, Query, Session, Turn
+from tests.bench.locomo_id.shifts import SNR_DB
+from tests.bench.locomo_id.voices import Bank
+
+OURS = "ours"
+PAPER_POLICIES = ("fixed", "update", "gated", "knn")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What routes, merges and lets in."""
+
+    name: str
+    routing: RouterConfig
+    asking: AskConfig
+    merging: MergeConfig | None = None
+    """After each session; None: never, and no channel means either."""
+    tracks: bool = False
+    """Turns come with the right local speaker, as from a platform; else each by its own voice, as in the paper."""
+
+
+def ours(thresholds: Thresholds, *, tracks: bool = False) -> System:
+    """The default of the service, in a space where a voice alone opens what is its own (`voice_access: open`)."""
+    return System(
+        f"{OURS}_with_tracks" if tracks else OURS,
+        RouterConfig(thresholds=thresholds),
+        AskConfig(thresholds=thresholds),
+        MergeConfig(thresholds=thresholds, confirm=True),
+        tracks,
+    )
+
+
+def paper(policy: str, thresholds: Thresholds, name: str | None = None) -> System:
+    """EvoSpeakerMem's: one threshold links and lets in, whatever the turn."""
+    asking = AskConfig(policy, thresholds, min_speech=0.0, margin=0.0)
+    return System(name or policy, paper_config(policy, thresholds), asking)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A collection after its last session."""
+
+    collection: Collection
+    decisions: tuple[Decision, ...]
+    """One a turn, in order, as it stood when its session was closed."""
+    people: Mapping[str, PersonVoice]
+    """With `same_as` where merged."""
+    channels: Mapping[str, ChannelMean]
+    confirmed: Mapping[str, str]
+    """Merges that widen what may be read: from → into."""
+
+    def root(self, person_id: str) -> str:
+        """Whom the person is merged into, confirmed or not, if anybody."""
+        voice = self.people.get(person_id)
+        return (voice.same_as if voice else None) or person_id
+
+    def identity(self, person_id: str) -> str:
+        """Whose memory the person reads: the end of the confirmed merges."""
+        while person_id in self.confirmed:
+            person_id = self.confirmed[person_id]
+        return person_id
+
+    def speakers(self) -> list[str | None]:
+        """Of each turn the person it was put down to; None: unresolved."""
+        return [None if isinstance(d, Unresolved) else d.person_id for d in self.decisions]
+
+    def owners(self) -> dict[str, str]:
+        """Person → the voice whose turn made them: a person's id follows from that turn's."""
+        made = {derived("person", turn.id): turn.voice for turn in self.collection.turns}
+        return {p: made[p] for p in self.speakers() if p is not None}
+
+
+def hear(collection: Collection, system: System, bank: Bank) -> Heard:
+    """Fold all sessions in order, as an ingest does: step, settle, merge, channel means."""
+    people: dict[str, PersonVoice] = {}
+    channels: dict[str, ChannelMean] = {}
+    confirmed: dict[str, str] = {}
+    attended: Counter[str] = Counter()
+    decisions: list[Decision] = []
+    for session in collection.sessions:
+        evidence = [turn_evidence(turn, session, system, bank) for turn in session.turns]
+        state, stepped = step(FoldState().with_gallery(people, channels=channels), evidence, system.routing)
+        state, settled = settle(state, system.routing)
+        final = {d.message_id: d for d in (*stepped, *settled)}
+        decisions += [final[turn.id] for turn in session.turns]
+        people = dict(state.gallery)
+        attended.update(state.heard.keys())
+        if system.merging is not None:
+            made = merges(people, SessionEvidence.of(state), config=system.merging, sessions=attended, channels=channels).merges
+            people = overlaid(people, made)
+            confirmed |= {m.person_id: m.into for m in made if m.confirmed}
+            channels = channel_means({p: v.exemplars for p, v in people.items()})
+    return Heard(collection, tuple(decisions), people, channels, confirmed)
+
+
+def turn_evidence(turn: Turn, session: Session, system: System, bank: Bank) -> TurnEvidence:
+    """What routing sees of a turn; clips are trimmed, so all of one is speech."""
+    track = f"{session.id}/{turn.voice}" if system.tracks else NO_TRACK
+    embedding = SpeakerEmbedding(bank.embedding(turn.utterance, turn.shift), bank.space)
+    channel, seconds = bank.channel(turn.utterance, turn.shift), turn.utterance.seconds
+    return TurnEvidence(turn.id, track, turn.start, turn.end, seconds, 0.0, SNR_DB[turn.shift], channel, embedding)
+
+
+def ask(heard: Heard, query: Query, system: System, bank: Bank) -> VoiceVerdict:
+    """Who is taken to be asking."""
+    return verify(
+        SpeakerEmbedding(bank.embedding(query.utterance, query.shift), bank.space),
+        query.utterance.seconds,
+        heard.people,
+        system.asking,
+        channel=bank.channel(query.utterance, query.shift),
+        channels=heard.channels,
+    )
+
+
+def routing_tally(heard: Heard, voices: Iterable[str] | None = None) -> Counter[str]:
+    """routing_counts, with `turns` and the sums of B³ (`b3_precision`, `b3_recall`) over them. People who were merged count
+    as one. With `voices` only their turns are counted, though all share the clusters."""
+    turns = heard.collection.turns
+    roots = [person and heard.root(person) for person in heard.speakers()]
+    gold = [turn.voice for turn in turns]
+    precision, recall = b_cubed_items(roots, gold)
+    wanted = set(gold if voices is None else voices)
+    chosen = [i for i, voice in enumerate(gold) if voice in wanted]
+    decisions = [_put_down_to(heard.decisions[i], roots[i]) for i in chosen]
+    tally = routing_counts(decisions, [gold[i] for i in chosen])
+    tally["turns"] = len(chosen)
+    sums: Counter[str] = Counter(tally)
+    sums["b3_precision"], sums["b3_recall"] = precision[chosen].sum(), recall[chosen].sum()
+    return sums
+
+
+def _put_down_to(decision: Decision, person_id: str | None) -> Decision:
+    return decision if isinstance(decision, Unresolved) or person_id is None else replace(decision, person_id=person_id)
