@@ -20,6 +20,16 @@ CREATED = frozenset({"created_at", "heartbeat_at"})
 DEADLINES = frozenset({"expires_at"})
 """Counted from when it was written: only whether there is one."""
 
+HISTORY = frozenset({"AuditEvent", "Correction", "Job"})
+"""Labels of what tells how things became as they are."""
+
+COUNTERS = {
+    "Space": frozenset({"identity_revision", "forgotten_revision"}),
+    "Person": frozenset({"revision"}),
+    "Channel": frozenset({"version"}),
+}
+"""Label → properties that only count changes."""
+
 VECTOR_DIGITS = 4
 """Decimals of a vector's numbers that count: two runs of one model agree far closer, two models not at all."""
 
@@ -49,6 +59,18 @@ async def dump_space(tx: Tx, space: str) -> Dump:
         "nodes": sorted(nodes, key=lambda n: (n["labels"], str(n.get("id")))),
         "edges": sorted(edges, key=lambda e: (e["type"], e["from"], e["to"])),
     }
+
+
+def without_history(dump: Dump) -> Dump:
+    """What holds now, however it came about: equal for a space in which something was done and undone, and one in which it
+    never happened."""
+    nodes = [
+        {name: value for name, value in node.items() if not any(name in COUNTERS.get(label, ()) for label in node["labels"])}
+        for node in dump["nodes"]
+        if HISTORY.isdisjoint(node["labels"])
+    ]
+    edges = [edge for edge in dump["edges"] if HISTORY.isdisjoint((*edge["from"], *edge["to"]))]
+    return {"nodes": nodes, "edges": edges}
 
 
 def _canonical(properties: Mapping[str, Any]) -> dict[str, Any]:
