@@ -104,6 +104,11 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_file())
 
     @property
+    def thresholds_file(self) -> Path:
+        """What `voicegraph calibrate` found; without it the shipped thresholds hold."""
+        return self.data_dir / "thresholds.json"
+
+    @property
     def tokens_file(self) -> Path:
         return self.data_dir / "tokens.json"
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -17,11 +18,14 @@ from service.errors import VoicegraphError
 from service.graph import maven, migrate
 from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
-from service.types.audio import Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
+from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
 
 if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
+    from service.identity.calibration import Calibration
+    from service.identity.thresholds import Thresholds
     from service.pipelines.answer import Answerer
+    from service.pipelines.calibrate import Listened
     from service.pipelines.enrol import Enrol
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.ingest import Ingest
@@ -82,12 +86,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         yield Services(settings, graph)
 
 
-class Services:
-    """What the API and the command line work with. Each model and pipeline is made when first asked for, in a thread."""
+class Models:
+    """What needs no database. Each model is made when first asked for, in a thread."""
 
-    def __init__(self, settings: Settings, graph: Graph, config: WiringConfig | None = None) -> None:
+    def __init__(self, settings: Settings, config: WiringConfig | None = None) -> None:
         self.settings = settings
-        self.graph = graph
         self._config = config or WiringConfig()
         self._made: dict[str, Any] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -119,6 +122,76 @@ class Services:
             "recogniser", lambda: load_recogniser(s.recogniser, s.cache_dir, device=s.device, threads=s.threads)
         )
 
+    async def thresholds(self) -> Thresholds:
+        """Those calibrated for this encoder, else the shipped ones. Raises CalibratedOtherwise, BrokenThresholds."""
+        from service.pipelines.calibrate import load_thresholds
+
+        space = (await self.encoder()).embedding_space
+        return await self._once("thresholds", lambda: load_thresholds(self.settings.thresholds_file, space))
+
+    async def calibrate(
+        self, paths: Sequence[Path], *, labelled: bool, write: bool, progress: Progress
+    ) -> tuple[Calibration, Listened]:
+        """Thresholds fitted to recordings, and what of these was left out; kept in the settings' file if `write`.
+
+        Raises InvalidInput, TooFewTrials."""
+        from service.audio.diarise import Diariser
+        from service.identity.calibration import calibrate
+        from service.identity.thresholds import thresholds_for
+        from service.pipelines.calibrate import find_recordings, listen, save_thresholds
+
+        recordings = find_recordings(paths, labelled=labelled)
+        encoder, segmenter = await asyncio.gather(self.encoder(), self.segmenter())
+        space = encoder.embedding_space
+        listened = await asyncio.to_thread(listen, recordings, Diariser(segmenter, encoder), progress)
+        origin = f"calibrated {datetime.now(UTC):%Y-%m-%d} on {'' if labelled else 'un'}labelled recordings"
+        made = await asyncio.to_thread(
+            partial(calibrate, listened.utterances, thresholds_for(space.name), labelled=labelled, origin=origin)
+        )
+        if write:
+            await asyncio.to_thread(save_thresholds, self.settings.thresholds_file, space, made)
+        return made, listened
+
+    async def waveform(self, clip: Path) -> Waveform:
+        """A short clip as a whole; raises the decoder's errors and ClipTooLong."""
+        return await asyncio.to_thread(self._whole, clip)
+
+    async def heard(self, clip: Path) -> HeardVoice:
+        """The one voice in a clip, for asking by voice; raises the decoder's errors, ClipTooLong and AudioTooShort."""
+        from service.audio.diarise import Diariser, DiariserConfig
+        from service.pipelines.clip import heard_voice
+
+        waveform, segmenter, encoder = await asyncio.gather(self.waveform(clip), self.segmenter(), self.encoder())
+        return await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
+
+    async def _once(self, name: str, make: Callable[[], T], ready: Callable[[T], Awaitable[None]] | None = None) -> T:
+        """What `make` made the first time, after `ready` for it; made in a thread, since loading a model takes seconds."""
+        async with self._locks[name]:
+            if name not in self._made:
+                made = await asyncio.to_thread(make)
+                if ready is not None:
+                    await ready(made)
+                self._made[name] = made
+            return cast(T, self._made[name])
+
+    def _whole(self, clip: Path) -> Waveform:
+        from service.audio import decode
+
+        samples: list[Any] = []
+        for block in decode.blocks(clip, seconds=self._config.max_clip):
+            if samples:
+                raise ClipTooLong(limit=self._config.max_clip)
+            samples.append(block.samples)
+        return Waveform(np.concatenate(samples))
+
+
+class Services(Models):
+    """What the API and the command line work with: models, and pipelines over the graph."""
+
+    def __init__(self, settings: Settings, graph: Graph, config: WiringConfig | None = None) -> None:
+        super().__init__(settings, config)
+        self.graph = graph
+
     async def text_embedder(self) -> TextEmbedder:
         """With its vector indexes, should the model be one that no migration knows."""
         from service.language.embed import load_text_embedder
@@ -144,13 +217,12 @@ class Services:
     async def ingest(self) -> Ingest:
         """`await ingest(request, progress)` writes one recording."""
         from service.identity.router import RouterConfig
-        from service.identity.thresholds import thresholds_for
         from service.pipelines.ingest import Ingest
 
-        encoder, segmenter, recogniser, embedder, gallery = await asyncio.gather(
-            self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery()
+        encoder, segmenter, recogniser, embedder, gallery, thresholds = await asyncio.gather(
+            self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery(), self.thresholds()
         )
-        router = RouterConfig(thresholds=thresholds_for(encoder.embedding_space.name))
+        router = RouterConfig(thresholds=thresholds)
         return await self._once(
             "ingest",
             lambda: Ingest(
@@ -184,18 +256,6 @@ class Services:
         """Whom voices heard in `space` may be, for asking by voice."""
         return await (await self.gallery())(space, vectors)
 
-    async def waveform(self, clip: Path) -> Waveform:
-        """A short clip as a whole; raises the decoder's errors and ClipTooLong."""
-        return await asyncio.to_thread(self._whole, clip)
-
-    async def heard(self, clip: Path) -> HeardVoice:
-        """The one voice in a clip, for asking by voice; raises the decoder's errors, ClipTooLong and AudioTooShort."""
-        from service.audio.diarise import Diariser, DiariserConfig
-        from service.pipelines.clip import heard_voice
-
-        waveform, segmenter, encoder = await asyncio.gather(self.waveform(clip), self.segmenter(), self.encoder())
-        return await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
-
     async def enrol(self, *, space: str, name: str, clip: Path, text_version: str, channel: str) -> str:
         """Id of the person, with consent to `remember_voice` recorded and the clip's exemplars kept."""
         waveform, enrol = await asyncio.gather(self.waveform(clip), self._enrol())
@@ -203,29 +263,10 @@ class Services:
 
     async def _enrol(self) -> Enrol:
         from service.identity.ask import AskConfig
-        from service.identity.thresholds import thresholds_for
         from service.pipelines.enrol import Enrol
 
-        encoder, segmenter, gallery = await asyncio.gather(self.encoder(), self.segmenter(), self.gallery())
-        ask = AskConfig(thresholds=thresholds_for(encoder.embedding_space.name))
+        encoder, segmenter, gallery, thresholds = await asyncio.gather(
+            self.encoder(), self.segmenter(), self.gallery(), self.thresholds()
+        )
+        ask = AskConfig(thresholds=thresholds)
         return await self._once("enrol", lambda: Enrol(self.graph, segmenter, encoder, gallery, ask=ask))
-
-    async def _once(self, name: str, make: Callable[[], T], ready: Callable[[T], Awaitable[None]] | None = None) -> T:
-        """What `make` made the first time, after `ready` for it; made in a thread, since loading a model takes seconds."""
-        async with self._locks[name]:
-            if name not in self._made:
-                made = await asyncio.to_thread(make)
-                if ready is not None:
-                    await ready(made)
-                self._made[name] = made
-            return cast(T, self._made[name])
-
-    def _whole(self, clip: Path) -> Waveform:
-        from service.audio import decode
-
-        samples: list[Any] = []
-        for block in decode.blocks(clip, seconds=self._config.max_clip):
-            if samples:
-                raise ClipTooLong(limit=self._config.max_clip)
-            samples.append(block.samples)
-        return Waveform(np.concatenate(samples))

@@ -175,6 +175,7 @@ class Context(BaseContext):
             self.services.graph,
             self.services.voices,
             space=space,
+            thresholds=self.services.thresholds,
             principal=principal,
             voice=voices.pop(0) if asked.voice else None,
             as_person=asked.acting_for,

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.cli import machine, memory, showing, tokens
+from service.cli import calibrate, machine, memory, showing, tokens
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 memory.add_to(app)
 machine.add_to(app)
 tokens.add_to(app)
+app.command("calibrate")(calibrate.calibrate)
 showing.add_to(app)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from service.wiring import Services
+    from service.wiring import Models, Services
 
 T = TypeVar("T")
 
@@ -28,5 +28,16 @@ def with_services(work: Callable[[Services], Awaitable[T]], **arguments: Any) ->
     async def run() -> T:
         async with open_services(load_settings(**arguments)) as services:
             return await work(services)
+
+    return asyncio.run(run())
+
+
+def with_models(work: Callable[[Models], Awaitable[T]], **arguments: Any) -> T:
+    """What `work` makes of the models of these settings; no database is touched."""
+    from service.settings import load_settings
+    from service.wiring import Models
+
+    async def run() -> T:
+        return await work(Models(load_settings(**arguments)))
 
     return asyncio.run(run())

@@ -48,7 +48,9 @@ async def _scope(services: Services, **asked: Any) -> ReadScope:
 
     principal = Principal(ACCOUNT, scopes=SCOPES)
     space = services.settings.space
-    viewer = await resolve_viewer(services.graph, services.voices, space=space, principal=principal, **asked)
+    viewer = await resolve_viewer(
+        services.graph, services.voices, space=space, thresholds=services.thresholds, principal=principal, **asked
+    )
     if isinstance(viewer, ViewerRefused):
         raise AskerNotAccepted(reason=viewer.reason)
     return await services.graph.read(read_scope, viewer)

@@ -16,7 +16,7 @@ from service.graph.access import list_known_people
 from service.graph.driver import Graph
 from service.graph.spaces import find_space
 from service.identity.ask import AskConfig, verify
-from service.identity.thresholds import thresholds_for
+from service.identity.thresholds import Thresholds
 from service.pipelines.gallery import Candidates
 from service.types.audio import Samples, SpeakerEmbedding
 from service.types.people import (
@@ -91,6 +91,7 @@ async def resolve_viewer(
     gallery: Gallery,
     *,
     space: str,
+    thresholds: Callable[[], Awaitable[Thresholds]],
     principal: Principal | None = None,
     voice: HeardVoice | None = None,
     as_person: str | None = None,
@@ -100,8 +101,8 @@ async def resolve_viewer(
     """The viewer, the asker first among its hearers. Without token and voice it is a stranger, who sees what is public.
 
     A hearer who is not known here, and a voice among the hearers that is not recognised for certain, leave only what is
-    public. A space that nothing was written to yet has the policies it will be made with. Raises InvalidInput for more than
-    MAX_HEARERS hearers."""
+    public. A space that nothing was written to yet has the policies it will be made with. `thresholds`: of the encoder that
+    embedded the voices; asked for only when there are any. Raises InvalidInput for more than MAX_HEARERS hearers."""
     if len(heard_by) + len(heard_by_voices) > MAX_HEARERS:
         raise InvalidInput(
             what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
@@ -116,7 +117,7 @@ async def resolve_viewer(
         spoken = ([voice] if voice else []) + list(heard_by_voices)
         known = await gallery(space, [embedding.vector for one in spoken for embedding in one.embeddings])
     if voice is not None:
-        verdict = _verdict(voice, known, settings)
+        verdict = _verdict(voice, known, settings, await thresholds())
         if verdict.person_id is None:
             return _refuse(_OF_VERDICT[verdict.outcome], verdict, detail=verdict.reason)
     said = [id for id in (as_person, *heard_by) if id]
@@ -124,7 +125,7 @@ async def resolve_viewer(
     askers = _askers(principal, as_person if as_person in people else None, as_person is not None, verdict)
     if isinstance(askers, ViewerRefused):
         return askers
-    heard = [_verdict(one, known, settings).person_id for one in heard_by_voices]
+    heard = [_verdict(one, known, settings, await thresholds()).person_id for one in heard_by_voices]
     hearers = (*askers, *heard_by, *(id for id in heard if id is not None))
     all_of_it = principal is not None and "read_all" in principal.scopes
     unknown = any(id not in people for id in heard_by) or None in heard or not (askers or all_of_it)
@@ -139,9 +140,9 @@ async def resolve_viewer(
     )
 
 
-def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings) -> VoiceVerdict:
-    """By the thresholds of the encoder that embedded the voice, and the policy that learnt the space's."""
-    config = AskConfig(policy=settings.routing, thresholds=thresholds_for(voice.embeddings[0].space.name))
+def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings, thresholds: Thresholds) -> VoiceVerdict:
+    """By the policy that learnt the space's voices."""
+    config = AskConfig(policy=settings.routing, thresholds=thresholds)
     return verify(voice.embeddings, voice.net_speech, known.voices, config, channel=voice.channel, population=known.population)
 
 

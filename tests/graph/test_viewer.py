@@ -10,7 +10,8 @@ from service.errors import InvalidInput
 from service.graph.access import read_scope
 from service.graph.driver import Graph, changes
 from service.graph.people import count_people
-from service.identity.thresholds import UnknownEncoder
+from service.identity.thresholds import CAMPPLUS as SHIPPED
+from service.identity.thresholds import Thresholds, assumed
 from service.pipelines.gallery import Candidates, GalleryReader
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
@@ -19,6 +20,12 @@ from service.types.people import Assurance, Consent, PersonVoice, Principal, Vie
 from tests.graph.graph_builders import World, seed
 
 CAMPPLUS = EmbeddingSpace("campplus", "test", 192)
+
+
+async def shipped() -> Thresholds:
+    return SHIPPED
+
+
 PEOPLE = ("ana", "ben", "cleo", "opted_out")
 SET_VOICE_ACCESS = "MATCH (s:Space {id: $space}) SET s.voice_access = $access"
 
@@ -58,7 +65,7 @@ class Door:
 
     async def __call__(self, access: VoiceAccess = VoiceAccess.NARROW, **asked: Any) -> Viewer | ViewerRefused:
         await self.world.graph.write(changes, SET_VOICE_ACCESS, space=self.world.space, access=access.value)
-        return await resolve_viewer(self.world.graph, self.gallery, space=self.world.space, **asked)
+        return await resolve_viewer(self.world.graph, self.gallery, space=self.world.space, **{"thresholds": shipped, **asked})
 
     def _voice(self, name: str) -> PersonVoice:
         consent = Consent.OPTED_OUT if name == "opted_out" else Consent.GRANTED
@@ -187,14 +194,17 @@ async def test_somebody_unknown_in_the_room_leaves_what_is_public(
 async def test_a_space_that_nothing_was_written_to_yet_is_an_empty_one(graph: Graph, door: Door) -> None:
     space = f"test-{fresh()}"
     reader = Principal("account", None, frozenset(), frozenset({"read_all"}))
-    viewer = await resolve_viewer(graph, door.gallery, space=space, principal=reader)
+    viewer = await resolve_viewer(graph, door.gallery, space=space, thresholds=shipped, principal=reader)
     assert isinstance(viewer, Viewer) and viewer.reads_all
     scope = await graph.read(read_scope, viewer)
     assert scope.audiences == () and await graph.read(count_people, scope) == 0
-    refused = await resolve_viewer(graph, GalleryReader(graph, CAMPPLUS), space=space, principal=reader, voice=a_voice("ana"))
+    refused = await resolve_viewer(
+        graph, GalleryReader(graph, CAMPPLUS), space=space, thresholds=shipped, principal=reader, voice=a_voice("ana")
+    )
     assert _code(refused) is Refusal.VOICE_NOT_ENROLLED
     assert (
-        _code(await resolve_viewer(graph, door.gallery, space=space, voice=a_voice("ana"))) is Refusal.VOICE_ALONE_NOT_ALLOWED
+        _code(await resolve_viewer(graph, door.gallery, space=space, thresholds=shipped, voice=a_voice("ana")))
+        is Refusal.VOICE_ALONE_NOT_ALLOWED
     )
 
 
@@ -223,10 +233,15 @@ async def test_a_voice_is_judged_as_one_among_all_people_of_the_space_not_among_
     assert isinstance(await door(VoiceAccess.OPEN, voice=alike), ViewerRefused)
 
 
-async def test_a_voice_is_judged_by_the_thresholds_of_the_encoder_that_heard_it(home: World, door: Door) -> None:
-    unknown = EmbeddingSpace("no_such_encoder", "test", 192)
-    with pytest.raises(UnknownEncoder, match="no_such_encoder"):
-        await door(VoiceAccess.OPEN, voice=HeardVoice((SpeakerEmbedding(_direction("ana"), unknown),), 5.0))
+async def test_a_voice_is_judged_by_the_thresholds_given(home: World, door: Door) -> None:
+    voice = HeardVoice((SpeakerEmbedding(_at_cosine("ana", 0.8), CAMPPLUS),), 5.0)
+    let_in = await door(VoiceAccess.OPEN, voice=voice)
+    assert isinstance(let_in, Viewer) and let_in.asker == home.person("ana")
+
+    async def calibrated() -> Thresholds:
+        return assumed("campplus", link=0.78, update=0.9, origin="a test", create_gap=0.1)
+
+    assert _code(await door(VoiceAccess.OPEN, voice=voice, thresholds=calibrated)) is Refusal.VOICE_INCONCLUSIVE
 
 
 def _at_cosine(of: str, cosine: float) -> Samples:

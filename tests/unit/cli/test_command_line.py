@@ -39,7 +39,8 @@ COMMANDS = dict(commands())
 
 def test_the_promised_commands_are_there() -> None:
     promised = """serve, ingest, ask, people, people name, people enrol, sessions, migrate, neo4j start, neo4j stop,
-        neo4j status, neo4j browser, doctor, settings, export-encoder, token create, token list, token revoke, demo"""
+        neo4j status, neo4j browser, doctor, settings, export-encoder, calibrate, token create, token list, token revoke,
+        demo"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
 
