@@ -92,7 +92,7 @@ def _in_clause(clause: str, greeted: bool) -> Introduction | None:
             if phrase.closes is None:
                 return None
     backwards = BACKWARDS.match(rest)
-    if backwards and _name(backwards["name"], None) == backwards["name"]:
+    if backwards and _name(backwards["name"], None) == backwards["name"] and (greeted or " " in backwards["name"]):
         return Introduction(backwards["name"], Says.IS)
     return None
 

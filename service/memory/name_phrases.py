@@ -72,7 +72,7 @@ PHRASES: Sequence[Phrase] = (
     _phrase(r"je suis"),
 )
 BACKWARDS = re.compile(r"^(?P<name>.{2,60}?)\s+(?:here|speaking|am apparat|à l'appareil)$", re.IGNORECASE)
-"""Dana here. Dana speaking."""
+"""Hi, Dana here. Dana Smith speaking. Not without a greeting or a full name: every sentence begins with a large letter."""
 
 _GREETINGS = (
     r"hi|hey|hello|hallo|hola|salut|bonjour|bonsoir|moin|servus|grüezi|grüß gott|grüß euch|good (?:morning|afternoon|evening)|"
