@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -60,10 +61,14 @@ class Fold:
     def __init__(self, state: FoldState, config: RouterConfig) -> None:
         self.config = config
         self.policy = policy(config.policy)
+        thresholds = config.thresholds
+        self._link, self._create = cache(thresholds.link), cache(thresholds.create)
+        self._session_link = cache(thresholds.session_link)
         voices = state.candidates
         self.space = next((v.space for v in voices.values()), None)
         for voice in voices.values():
-            same_space(voice.space, self.space or voice.space)
+            if voice.space is not self.space:
+                same_space(voice.space, self.space or voice.space)
         self._channels = state.channels
         self.gallery = self._gallery_of([voices[p] for p in sorted(voices)])
         self.bound, self.heard = dict(state.bound), dict(state.heard)
@@ -193,7 +198,7 @@ class Fold:
 
     def match(self, turn: TurnEvidence, vector: Samples) -> Match:
         size = max(len(self.gallery), self.population)
-        likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self.config.thresholds.link(size, pair))
+        likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self._link(size, pair))
         link, create = self._thresholds(turn, likeness, size)
         excess = likeness.cosines - link
         excess[self._speaking_meanwhile(turn)] = -np.inf
@@ -206,15 +211,15 @@ class Fold:
 
     def _thresholds(self, turn: TurnEvidence, likeness: Likeness, size: int) -> tuple[Cosines, Cosines]:
         """τ_link and τ_create against each candidate, shape (candidates,) each."""
-        thresholds, taken = self.config.thresholds, self._taken(turn.track)
-        link = likeness.thresholds(lambda pair: thresholds.link(size, pair))
-        create = likeness.thresholds(lambda pair: thresholds.create(size, pair))
+        taken = self._taken(turn.track)
+        link = likeness.thresholds(lambda pair: self._link(size, pair))
+        create = likeness.thresholds(lambda pair: self._create(size, pair))
         if self.config.session_prior:
             expected = {*self.heard, *self.config.roster}
             here = sorted({self.gallery.index(p) for p in expected if p in self.gallery} - taken)
             people = len({self.gallery.root(p) for p in expected})
-            link[here] = likeness.thresholds(lambda pair: thresholds.session_link(people, pair))[here]
-            create[here] = likeness.thresholds(lambda pair: thresholds.create(people, pair))[here]
+            link[here] = likeness.thresholds(lambda pair: self._session_link(people, pair))[here]
+            create[here] = likeness.thresholds(lambda pair: self._create(people, pair))[here]
         there = sorted(taken)
         create[there] = link[there]  # the tracks say they differ: only a voice that would link speaks against it
         return link, create

@@ -78,8 +78,14 @@ class RowMaker:
 
 
 def spliced(rows: VoiceRows, new: VoiceRows, start: int, size: int) -> VoiceRows:
-    """`rows` with `new` in place of `size` of them from `start` on."""
+    """`rows` with `new` in place of `size` of them from `start` on; written into `rows` itself where it fits."""
     before, after = slice(None, start), slice(start + size, None)
+    if size == len(new.vectors):
+        rows.vectors[start : start + size] = new.vectors
+        rows.left[start : start + len(new.left)] = new.left
+        rows.telephone[start : start + size] = new.telephone
+        rows.covered[start : start + size] = new.covered
+        return rows
     return VoiceRows(
         np.concatenate([rows.vectors[before], new.vectors, rows.vectors[after]]),
         np.concatenate([rows.left[before], new.left, rows.left[after]]) if len(new.left) else rows.left,
