@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from service.identity.thresholds import Thresholds
     from service.pipelines.answer import Answerer
     from service.pipelines.calibrate import Listened
+    from service.pipelines.correct import Correct
     from service.pipelines.enrol import Enrol
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.ingest import Ingest
@@ -247,6 +248,13 @@ class Services(Models):
 
         search = await self.search()
         return await self._once("answer", lambda: Answerer(self.graph, search))
+
+    async def correct(self, *, settling: bool = False) -> Correct:
+        """Puts right who is who; `settling` for what moves turns: sessions are then settled again, with the text embedder."""
+        from service.pipelines.correct import Correct
+
+        embedder = await self.text_embedder() if settling else None
+        return await self._once(f"correct {settling}", lambda: Correct(self.graph, embedder))
 
     async def warm(self) -> None:
         """Load every model now, so that no request waits for one, and what is missing is said at the start."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
@@ -22,10 +22,11 @@ from service.errors import NotFound as Missing
 from service.graph.jobs import Job, JobStatus, NewJob, find_jobs, list_jobs
 from service.graph.paging import Page
 from service.pipelines.ingest import IngestRequest
-from service.pipelines.jobs import Done, Run, body_hash
+from service.pipelines.jobs import Done, Run, body_hash, once
 from service.types.audio import Progress, Segment
 from service.types.ids import derived
 from service.types.memory import Attendance
+from service.types.people import Principal
 from service.wiring import Services
 
 POLL_SECONDS = 0.5
@@ -50,7 +51,7 @@ class IngestResultType:
 
 @strawberry.type(name="Job", description="Something asked for that takes longer than a request. Seen by who asked for it.")
 class JobType(Node):
-    kind: str = strawberry.field(description="ingest, enrol, name_person, record_consent or set_space_policy.")
+    kind: str = strawberry.field(description="ingest, or the name of another mutation: enrol, name_person, merge_people, …")
     status: JobStatus = strawberry.field(description="interrupted: ask again with the same key and it goes on.")
     stage: str = strawberry.field(description="What it is doing.")
     progress: float = strawberry.field(description="Share done, in [0, 1].")
@@ -58,6 +59,7 @@ class JobType(Node):
     idempotency_key: str = strawberry.field(description="The key it was asked for with.")
     created_at: datetime = strawberry.field(description="When it was asked for, UTC.")
     record: strawberry.Private[Job]
+    context: strawberry.Private[Context]
 
     @strawberry.field(description="Global id of the session it made; who may read it is another matter.")
     def session_id(self) -> strawberry.ID | None:
@@ -65,10 +67,12 @@ class JobType(Node):
         return strawberry.ID(global_id("Session", made)) if made else None
 
     @strawberry.field(description="The session it made, if the viewer may see it.")
-    async def session(self, info: strawberry.Info[Context, None]) -> SessionType | None:
+    async def session(self) -> SessionType | None:
+        """With the eyes of the context that the job was read with: each result of a subscription has one of its own, so
+        that what a correction took away meanwhile is not shown again."""
         if not self.record.session_id:
             return None
-        reading: Reading = await info.context.reading()
+        reading: Reading = await self.context.reading()
         session = await reading.sessions.load(self.record.session_id)
         return SessionType.from_record(session, reading) if session else None
 
@@ -79,7 +83,7 @@ class JobType(Node):
         return IngestResultType(**json.loads(self.record.result))
 
     @classmethod
-    def from_record(cls, job: Job) -> JobType:
+    def from_record(cls, job: Job, context: Context) -> JobType:
         return cls(
             id=strawberry.ID(global_id("Job", job.id)),
             kind=job.kind,
@@ -90,6 +94,7 @@ class JobType(Node):
             idempotency_key=job.key,
             created_at=job.created_at,
             record=job,
+            context=context,
         )
 
 
@@ -135,11 +140,12 @@ IngestOutcome: TypeAlias = Annotated[
 async def job(context: Context, id: str) -> JobType | None:
     scope = context.job_scope
     found = (await context.services.graph.read(find_jobs, scope, [local_id(id, "Job")])).values()
-    return next((JobType.from_record(j) for j in found), None)
+    return next((JobType.from_record(j, context) for j in found), None)
 
 
 async def jobs(context: Context, page: Page) -> Connection[JobType]:
-    return connection(await context.services.graph.read(list_jobs, context.job_scope, page=page), JobType.from_record)
+    found = await context.services.graph.read(list_jobs, context.job_scope, page=page)
+    return connection(found, lambda j: JobType.from_record(j, context))
 
 
 async def follow(context: Context, id: str) -> AsyncGenerator[Any, None]:
@@ -183,7 +189,20 @@ async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
         body_hash=body_hash("ingest", body),
         request=json.dumps(body),
     )
-    return JobType.from_record(await context.runtime.jobs.submit(new))
+    return JobType.from_record(await context.runtime.jobs.submit(new), context)
+
+
+async def once_per_key(
+    context: Context,
+    principal: Principal,
+    kind: str,
+    key: str,
+    body: Mapping[str, Any],
+    do: Callable[[], Awaitable[Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """What `do` gives (ids and counts), done once per key and account. Raises InvalidInput, KeyConflict, StillRunning."""
+    new = NewJob(context.space, principal.account_id, short("idempotencyKey", key), kind, body_hash(kind, body))
+    return await once(context.services.graph, new, do)
 
 
 def runner(services: Services, uploads: Uploads) -> Run:

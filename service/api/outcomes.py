@@ -35,9 +35,14 @@ class VoiceNotAccepted(Problem):
     outcome: VoiceOutcome = strawberry.field(description="What the comparison came to.")
 
 
-@strawberry.type(description="The idempotency key belongs to another request, or that request is still running.")
+@strawberry.type(
+    description="The idempotency key belongs to another request, that request is still running, or what is there already "
+    "stands against it."
+)
 class Conflict(Problem):
-    pass
+    correction_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The correction to undo first, where there is one."
+    )
 
 
 @strawberry.type(description="Something in the request cannot be used.")
@@ -77,6 +82,8 @@ def problem(error: VoicegraphError) -> AnyProblem:
     kind = _BY_STATUS.get(error.http_status)
     if kind is None:
         raise error
+    if kind is Conflict and (correction := error.facts.get("correction")):
+        return Conflict(code=error.code, message=error.message, correction_id=strawberry.ID(str(correction)))
     return kind(code=error.code, message=error.message)
 
 

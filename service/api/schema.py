@@ -11,17 +11,23 @@ from strawberry.extensions import DisableIntrospection, ParserCache, SchemaExten
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
+from service.api import corrections as correction_api
+from service.api import identity as identity_api
 from service.api import jobs as job_api
+from service.api import names as name_api
 from service.api import search as search_api
 from service.api import spaces as space_api
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
 from service.api.context import Info, local_id
+from service.api.corrections import CorrectionOutcome, CorrectionType
 from service.api.cursors import page
 from service.api.errors import MaskUnexpected
+from service.api.identity import ExplanationType, UnknownVoiceType
 from service.api.jobs import IngestInput, IngestOutcome, JobOutcome, JobType
 from service.api.limits import Limits
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, SessionType, person_of
+from service.api.names import NameDecision, NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
 from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutcome
 from service.api.spaces import (
@@ -57,6 +63,12 @@ Upload = Annotated[strawberry.ID, strawberry.argument(description="The clip, as 
 Agreed = Annotated[ConsentInput, strawberry.argument(description="What the person agreed to, and how.")]
 Recording = Annotated[IngestInput, strawberry.argument(description="The recording.")]
 Policies = Annotated[SpacePolicyInput, strawberry.argument(description="What is to change.")]
+Into = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph, of the other person.")]
+Messages = Annotated[
+    list[strawberry.ID], strawberry.argument(description="Global ids of the messages, or their ids in the graph.")
+]
+Proposal = Annotated[strawberry.ID, strawberry.argument(description="Id of the proposal.")]
+Why = Annotated[str, strawberry.argument(description="For whoever looks at it later; kept with the correction.")]
 Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
 
 
@@ -174,6 +186,52 @@ class Query:
         outcome: AskOutcome = await expected(search_api.ask(info.context, question, filters, asker, explain))
         return outcome
 
+    @strawberry.field(
+        description="Who is this? Voices that nobody has a name for and the viewer has heard, those heard last first: messages "
+        "left unresolved, by voice of their session, and people without a name.",
+        metadata=LIST,
+    )
+    async def who_is_this(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[UnknownVoiceType]:
+        return await identity_api.who_is_this(info.context, page(first, after, last, before))
+
+    @strawberry.field(
+        description="Why a message is held to be its speaker's; null when the viewer may read none by this id.", metadata=LIST
+    )
+    async def explain_identity(
+        self, info: Info, message_id: Annotated[strawberry.ID, strawberry.argument(description="The message.")]
+    ) -> ExplanationType | None:
+        return await identity_api.explain(info.context, message_id)
+
+    @strawberry.field(description="Names proposed for people the viewer knows of, newest first.", metadata=LIST)
+    async def name_proposals(
+        self,
+        info: Info,
+        status: Annotated[NameStatus, strawberry.argument(description="What became of them.")] = NameStatus.OPEN,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[NameProposalType]:
+        return await name_api.name_proposals(info.context, status, page(first, after, last, before))
+
+    @strawberry.field(
+        description="Corrections of who is who that can be undone, newest first: those that this account made; everybody's for "
+        "who reads everything.",
+        metadata=LIST,
+    )
+    async def corrections(
+        self,
+        info: Info,
+        undone_too: Annotated[bool, strawberry.argument(description="Also those that were undone.")] = False,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[CorrectionType]:
+        return await correction_api.corrections(info.context, undone_too, page(first, after, last, before))
+
     @strawberry.field(description="One job of this account; null when it has none by this id.")
     async def job(self, info: Info, id: Id) -> JobType | None:
         return await job_api.job(info.context, id)
@@ -250,6 +308,108 @@ class Mutation:
     @strawberry.mutation(description="Change policies of the space. Needs the scope `admin`.")
     async def set_space_policy(self, info: Info, policy: Policies, idempotency_key: Key) -> SpaceOutcome:
         outcome: SpaceOutcome = await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Two people are one: the first is shown as the second from now on. No message moves, and undoing it is "
+        "exact. Needs the scope `admin`."
+    )
+    async def merge_people(
+        self,
+        info: Info,
+        person_id: Id,
+        into_id: Into,
+        idempotency_key: Key,
+        confirmed: Annotated[
+            bool, strawberry.argument(description="Each may read what the other may; without, they are only shown as one.")
+        ] = True,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.merge_people(info.context, person_id, into_id, confirmed, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Some of a person's messages, or all by some voices of sessions, are somebody else's: a new person, "
+        "remembered not to be the same. Needs the scope `admin`."
+    )
+    async def split_person(
+        self,
+        info: Info,
+        person_id: Id,
+        idempotency_key: Key,
+        message_ids: Messages = [],  # noqa: B006 - never changed; strawberry shows it as the default
+        local_speakers: Annotated[
+            list[strawberry.ID], strawberry.argument(description="Voices of sessions, instead of messages.")
+        ] = [],  # noqa: B006
+        name: Annotated[str | None, strawberry.argument(description="How the new person is called, if known.")] = None,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.split_person(info.context, person_id, message_ids, local_speakers, name, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Messages are somebody else's, or nobody's whom we know (`toId` null); who may read what is settled again "
+        "at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that person."
+    )
+    async def reassign_messages(
+        self,
+        info: Info,
+        message_ids: Messages,
+        idempotency_key: Key,
+        to_id: Annotated[strawberry.ID | None, strawberry.argument(description="Whose they are; null: nobody's.")] = None,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.reassign_messages(info.context, message_ids, to_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Two people are not the same: they are never merged nor proposed again, until this is undone. Needs the "
+        "scope `admin`."
+    )
+    async def mark_not_same(
+        self, info: Info, person_id: Id, other_id: Into, idempotency_key: Key, why: Why = ""
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.mark_not_same(info.context, person_id, other_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Take a correction back: all is as it was, and what came since stays. The scope `admin`, or the account "
+        "that made it."
+    )
+    async def undo_correction(
+        self,
+        info: Info,
+        correction_id: Annotated[strawberry.ID, strawberry.argument(description="The correction.")],
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.undo_correction(info.context, correction_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="A proposed name is right: the person is called so from now on. The person's own token, or the scope "
+        "`admin`."
+    )
+    async def apply_name(self, info: Info, proposal_id: Proposal, idempotency_key: Key) -> NameDecision:
+        outcome: NameDecision = await expected(name_api.apply(info.context, proposal_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A proposed name is wrong: it is taken back where it is shown, and never applied by itself again. The "
+        "person's own token, or the scope `admin`."
+    )
+    async def reject_name(self, info: Info, proposal_id: Proposal, idempotency_key: Key) -> NameDecision:
+        outcome: NameDecision = await expected(name_api.reject(info.context, proposal_id, idempotency_key))
         return outcome
 
 

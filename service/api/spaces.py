@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
@@ -11,14 +11,12 @@ import strawberry
 from graph_schema.schema import VOICE_SPACES
 from service.api.context import Context, global_id, local_id
 from service.api.context import NotAllowed as Refused
-from service.api.jobs import short
+from service.api.jobs import once_per_key, short
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
-from service.graph.jobs import NewJob
 from service.graph.spaces import ensure_space, find_space, save_space
 from service.pipelines.enrol import VoiceKnown, record_consent, rename
-from service.pipelines.jobs import body_hash, once
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
 
 strawberry.enum(AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it.")
@@ -143,7 +141,7 @@ async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInp
         return {"person_id": person}
 
     body = {"name": name, "upload": upload_id, "text_version": version, "channel": channel}
-    done = await _once(context, principal, "enrol", key, body, do)
+    done = await once_per_key(context, principal, "enrol", key, body, do)
     return EnrolledType(person_id=_person(done))
 
 
@@ -155,7 +153,7 @@ async def name_person(context: Context, person_id: str, name: str, key: str) -> 
         await rename(context.services.graph, space=context.space, person_id=person_id, name=name)
         return {"person_id": person_id}
 
-    done = await _once(context, principal, "name_person", key, {"person": person_id, "name": name}, do)
+    done = await once_per_key(context, principal, "name_person", key, {"person": person_id, "name": name}, do)
     return NamedType(person_id=_person(done))
 
 
@@ -180,7 +178,7 @@ async def save_consent(
         return {"person_id": person_id, "consent_id": consent_id}
 
     body = {"person": person_id, "state": state, "text_version": version, "channel": channel}
-    done = await _once(context, principal, "record_consent", key, body, do)
+    done = await once_per_key(context, principal, "record_consent", key, body, do)
     return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
 
 
@@ -197,7 +195,7 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
         await graph.write(save_space, replace(before, **changed))
         return {"changed": sorted(changed)}
 
-    await _once(context, principal, "set_space_policy", key, changed, do)
+    await once_per_key(context, principal, "set_space_policy", key, changed, do)
     return await space(context)
 
 
@@ -210,18 +208,6 @@ async def _about(context: Context, person_id: str, to: str) -> Principal:
     if "admin" not in principal.scopes and person_id != principal.person_id:
         raise Refused(reason=f"To {to}, the token must be that person's own, or have the scope `admin`.")
     return principal
-
-
-async def _once(
-    context: Context,
-    principal: Principal,
-    kind: str,
-    key: str,
-    body: Mapping[str, Any],
-    do: Callable[[], Awaitable[Mapping[str, Any]]],
-) -> dict[str, Any]:
-    new = NewJob(context.space, principal.account_id, short("idempotencyKey", key), kind, body_hash(kind, body))
-    return await once(context.services.graph, new, do)
 
 
 def _person(done: Mapping[str, Any]) -> strawberry.ID:

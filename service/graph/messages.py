@@ -150,6 +150,20 @@ async def find_said_by_or_to(tx: Tx, scope: ReadScope, ids: Sequence[str], peopl
     return frozenset(row["id"] for row in found)
 
 
+FIND_OWN = """
+UNWIND $ids AS wanted
+MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
+WHERE p.id IN $themselves AND a.id IN $audiences
+RETURN m.id AS id
+"""
+
+
+async def find_own(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> frozenset[str]:
+    """Those of `ids` that are put down to the asker: what they may say "that was not me" of."""
+    found = await rows(tx, FIND_OWN, space=scope.space, audiences=scope.audiences, themselves=scope.themselves, ids=list(ids))
+    return frozenset(row["id"] for row in found)
+
+
 def _message(row: Mapping[str, Any]) -> Message:
     spoken = row["spoken"] or {}
     return Message(

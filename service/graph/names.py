@@ -40,6 +40,8 @@ class ProposedName:
     created_at: datetime
     person: Person | None
     local_speaker: str | None
+    about: str | None
+    """Id of the person before merges: whose name it is to decide about."""
     evidence: tuple[str, ...]
     """Ids of the turns it rests on, in spoken order, at most MAX_EVIDENCE."""
     num_evidence: int
@@ -57,22 +59,21 @@ WITH n, subject,
   head(COLLECT {
     MATCH (subject)-[:IS]->{0,1}(p:Person)
     MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person) WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
-    RETURN shown.id ORDER BY shown.id
-  }) AS person_id,
+    RETURN {about: p.id, shown: shown.id} ORDER BY p.id
+  }) AS person,
   EXISTS { MATCH (subject)-[:UTTERED]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences } AS heard
-WHERE ($reads_all OR (num_evidence > 0 AND num_evidence = size(evidence))) AND (person_id IS NOT NULL OR heard)
-RETURN n {.id, .name, .confidence, .status, .created_at, sources: coalesce(n.sources, [])} AS proposal, num_evidence, person_id,
-  evidence[..$max_evidence] AS evidence, CASE WHEN person_id IS NULL THEN subject.id END AS local_speaker
+WHERE ($reads_all OR (num_evidence > 0 AND num_evidence = size(evidence))) AND (person IS NOT NULL OR heard)
+RETURN n {.id, .name, .confidence, .status, .created_at, sources: coalesce(n.sources, [])} AS proposal, num_evidence, person,
+  evidence[..$max_evidence] AS evidence, CASE WHEN person IS NULL THEN subject.id END AS local_speaker
 """
 
 
 async def find_names(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, ProposedName]:
     """Those of `ids` that the scope holds, by id; the others are missing, whether they exist or not."""
     found = await rows(tx, FIND_NAMES, **_gate(scope), ids=list(ids), max_evidence=MAX_EVIDENCE)
-    people = await find_people(tx, scope, sorted({row["person_id"] for row in found if row["person_id"]}))
-    return {
-        row["proposal"]["id"]: _proposed(row, people) for row in found if row["person_id"] is None or row["person_id"] in people
-    }
+    people = await find_people(tx, scope, sorted({row["person"]["shown"] for row in found if row["person"]}))
+    known = [row for row in found if row["person"] is None or row["person"]["shown"] in people]
+    return {row["proposal"]["id"]: _proposed(row, people) for row in known}
 
 
 LIST_NAMES = """
@@ -127,11 +128,12 @@ def _gate(scope: ReadScope) -> dict[str, Any]:
 
 
 def _proposed(row: Mapping[str, Any], people: Mapping[str, Person]) -> ProposedName:
-    record = dict(row["proposal"])
+    record, person = dict(row["proposal"]), row["person"]
     return ProposedName(
         **{**record, "sources": tuple(record["sources"])},
-        person=people[row["person_id"]] if row["person_id"] else None,
+        person=people[person["shown"]] if person else None,
         local_speaker=row["local_speaker"],
+        about=person["about"] if person else None,
         evidence=tuple(row["evidence"]),
         num_evidence=row["num_evidence"],
     )
