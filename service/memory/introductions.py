@@ -27,7 +27,7 @@ from service.memory.name_phrases import (
 )
 from service.memory.name_words import AMBIGUOUS, NOT_NAMES, TITLES
 
-__all__ = ["MAX_TEXT", "Introduction", "Says", "introductions", "unquoted"]
+__all__ = ["MAX_TEXT", "Introduction", "Says", "introductions", "name_word", "unquoted"]
 
 MAX_TEXT = 4_000
 """Characters that are looked at: about five minutes of talk, after which nobody introduces themself."""
@@ -117,23 +117,23 @@ def _name(rest: str, closes: re.Pattern[str] | None) -> str | None:
     while length < len(tokens) and _belongs(tokens, length):
         length += 1
     name = tokens[:length]
-    if not any(map(_name_word, name)) or length > MAX_NAME_WORDS or NOT_NAMES.intersection(word.casefold() for word in name):
+    if not any(map(name_word, name)) or length > MAX_NAME_WORDS or NOT_NAMES.intersection(word.casefold() for word in name):
         return None
     return " ".join(name) if _may_end(tokens[length:], closes) else None
 
 
 def _belongs(tokens: Sequence[str], place: int) -> bool:
     token = tokens[place]
-    if _name_word(token):
+    if name_word(token):
         return True
     if len(token) == 1 and token.isupper() and token != "I":
-        return place > 0 or any(map(_name_word, tokens[1:2]))
-    return place > 0 and token in PARTICLES and any(map(_name_word, tokens[place + 1 : place + 3]))
+        return place > 0 or any(map(name_word, tokens[1:2]))
+    return place > 0 and token in PARTICLES and any(map(name_word, tokens[place + 1 : place + 3]))
 
 
-def _name_word(token: str) -> bool:
+def name_word(token: str) -> bool:
     """Written as names are: O'Brien, Jean-Luc, McDonald; not USA, not Dana's."""
-    if len(token) < 2 or not token[0].isupper() or token.endswith(("'s", "'", "-")):
+    if len(token) < 2 or not token[0].isupper() or token.endswith(("'s", "'", "-")) or token.startswith("I'"):
         return False
     letters = token.replace("'", "").replace("-", "")
     return letters.isalpha() and any(c.islower() for c in letters)

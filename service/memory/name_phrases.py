@@ -80,7 +80,7 @@ _GREETINGS = (
     r"nice to meet you|pleased to meet you|mucho gusto|encantad[oa]|freut mich|enchantée?"
 )
 _FILLERS = (
-    r"so|well|ok|okay|yes|yeah|oh|ah|um|uh|and|but|right|now|actually|then|also|ja|na|nun|gut|und|aber|genau|äh|ähm|bueno|pues|sí|"
+    r"so|well|ok|okay|sure|alright|yes|yeah|oh|ah|um|uh|and|but|right|now|actually|then|also|ja|na|nun|gut|und|aber|genau|äh|ähm|bueno|pues|sí|"
     r"y|este|eh|mira|claro|alors|et|oui|bon|euh|everyone|everybody|all|there|folks|guys|team|again|alle|zusammen|miteinander|leute|"
     r"todos|a todos|tout le monde|à tous"
 )
@@ -121,7 +121,7 @@ CONTINUES = _words(
     """
     and from with at here speaking calling by your the i i'm i'll i've we we're but so nice who pleased thanks thank hi hello
     also again und von vom aus hier aber euer eure ihr dein deine ich am freut nett schön der die y de del desde aquí pero
-    vuestro vuestra tu su el la encantado encantada mucho un una et je du votre ton
+    uh um vuestro vuestra tu su el la encantado encantada mucho un una et je du votre ton
     """
 )
 """Words before which a name may be over without a comma; before any other it was none ("I'm Earl Grey than coffee")."""
