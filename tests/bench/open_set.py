@@ -72,23 +72,41 @@ class Trial:
     channels: Mapping[str, ChannelMean]
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """People to be tried, with thresholds that none of them helped to set."""
+
+    names: frozenset[str]
+    thresholds: Thresholds
+
+
 def run(report: Report, quick: bool, shared: Path, cache: Path = CACHE) -> None:
     bank = Bank(cache, shared)
     whole = kept_whole(shared)
-    sizes = (SIZES[1],) if quick else SIZES
-    bank.prepare((v for source in READ for v in bank.voices("real", source)), ("clean",))
+    one, other = halves(s.name for s in whole)
+    sides = (Side(one, fitted(shared, other)), Side(other, fitted(shared, one)))
+    draws = 1 if quick else DRAWS
+    for turns in TURNS:
+        for size in SIZES[1:2] if quick else SIZES:
+            _row(report, Setting(f"clean/gallery={size}/turns={turns}", None, turns, size), whole, whole, sides, draws)
+    if not quick:
+        _cut(report, bank, shared, whole, sides)
+        _other_speech(report, bank, whole)
+        _over_telephone(report, shared, sides)
+
+
+def _cut(report: Report, bank: Bank, shared: Path, whole: Sequence[Speaker], sides: Sequence[Side]) -> None:
+    """Probes of 1 to 5 s: audio cut here, and kept embeddings of longer clips."""
+    voices = [v for source in READ for v in bank.voices("real", source)]
+    bank.prepare(voices, ("clean",))
     for length in LENGTHS:
-        bank.prepare((v for source in READ for v in bank.voices("real", source)), ("clean",), length)
+        bank.prepare(voices, ("clean",), length)
     cut = [*recorded(bank, READ, LENGTHS), *kept_lengths(shared)]
     for turns in TURNS:
-        for size in sizes:
-            _row(report, Setting(f"clean/gallery={size}/turns={turns}", None, turns, size), whole, whole, quick)
-            for length in LENGTHS if not quick else ():
+        for length in LENGTHS:
+            for size in SIZES:
                 name = f"clean/gallery={size}/probe={length:g}s/turns={turns}"
-                _row(report, Setting(name, length, turns, size), cut, whole, quick)
-    if not quick:
-        _other_speech(report, bank, whole)
-        _over_telephone(report, shared)
+                _row(report, Setting(name, length, turns, size), cut, whole, sides, DRAWS)
 
 
 def _other_speech(report: Report, bank: Bank, whole: Sequence[Speaker]) -> None:
@@ -98,38 +116,38 @@ def _other_speech(report: Report, bank: Bank, whole: Sequence[Speaker]) -> None:
         heard = recorded(bank, (source,), (None,))
         for turns in TURNS:
             setting = Setting(f"{source}/gallery=130/turns={turns}", None, turns, 130)
-            _tell(report, setting.name, _tried(setting, heard, whole, CAMPPLUS, True))
+            _tell(report, setting.name, _tried(setting, heard, whole, CAMPPLUS, DRAWS))
 
 
-def _over_telephone(report: Report, shared: Path) -> None:
-    """Enrolled clean and heard through a GSM telephone or across a room."""
-    narrow = kept_conditions(shared, "tel_gsm", TELEPHONE)
+def _over_telephone(report: Report, shared: Path, sides: Sequence[Side]) -> None:
+    """Enrolled clean and heard across a room, or through a GSM telephone: with what the service does about it, step by step."""
     clean = kept_conditions(shared, "clean", "wideband")
     room = kept_conditions(shared, "reverb", "wideband")
+    narrow = kept_conditions(shared, "tel_gsm", TELEPHONE)
     said = {s.name: s.heard[None][0] for s in narrow}
-    for size in SIZES[1::2]:
-        _row(report, Setting(f"clean_to_room/gallery={size}/turns=1", None, 1, size), room, clean, False)
+    for size in (20, 130):
+        _row(report, Setting(f"clean_to_room/gallery={size}/turns=1", None, 1, size), room, clean, sides, DRAWS)
         for name, twin, heard in (("", False, {}), ("/twin", True, {}), ("/twin+mean", True, said)):
             setting = Setting(f"clean_to_telephone{name}/gallery={size}/turns=1", None, 1, size, twin, heard)
-            _row(report, setting, narrow, clean, False)
+            _row(report, setting, narrow, clean, sides, DRAWS)
 
 
-def _row(report: Report, setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], quick: bool) -> None:
-    """Both halves tried with the other's thresholds, with the channels' means and, where it says more, without."""
-    one, other = halves(s.name for s in others)
-    fitting = [*others, *heard] if heard is not others and None in heard[0].heard else others
+def _row(
+    report: Report, setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], sides: Sequence[Side], draws: int
+) -> None:
+    """Both halves tried, each with the other's thresholds."""
     num: Counter[str] = Counter()
-    for fit, try_ in ((one, other), (other, one)):
-        tried_on = [[s for s in side if s.name in try_] for side in (heard, others)]
-        num += _tried(setting, tried_on[0], tried_on[1], fitted(fitting, fit), not quick)
+    for side in sides:
+        tried_on = [[s for s in speakers if s.name in side.names] for speakers in (heard, others)]
+        num += _tried(setting, *tried_on, side.thresholds, draws)
     _tell(report, setting.name, num)
 
 
 def _tried(
-    setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], thresholds: Thresholds, several: bool
+    setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], thresholds: Thresholds, draws: int
 ) -> Counter[str]:
     num: Counter[str] = Counter()
-    for trial in _trials(setting, heard, others, DRAWS if several else 1):
+    for trial in _trials(setting, heard, others, draws):
         num.update(_outcome(trial, thresholds))
     return num
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from service.identity.channels import channel_means, compensated
 from service.identity.thresholds import CAMPPLUS, TELEPHONE, ChannelPair, FalseAccepts, Thresholds
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Exemplar, PersonVoice
@@ -23,8 +22,8 @@ READ = ("libri_other", "libri_chap", "libri_tc100", "vctk")
 """Sets of read speech, clean: those that CAM++'s thresholds were set on."""
 LEAST_TO_ENROL = 3.0
 """Seconds, as the service's enrolment demands (EnrolConfig.min_speech); who has no such clip gives their longest."""
-LEAST_TO_FIT = 2.0
-"""Seconds of a clip whose pairs set thresholds, as for CAMPPLUS."""
+FITTING = ("clean", "tel_gsm", "opus12k", "babble10", "reverb")
+"""Conditions of core_conditions.npz whose pairs set thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,29 +131,34 @@ def _exemplar(clip: Clip) -> Exemplar:
     return Exemplar(f"e-{clip.channel}-{clip.id}", clip.vector, clip.seconds, 30.0, clip.channel, f"m-{clip.id}")
 
 
-def fitted(speakers: Iterable[Speaker], names: frozenset[str], base: Thresholds = CAMPPLUS) -> Thresholds:
-    """`base` with what pairs of different people among `names` reach, on and across the channels their clips have and with the
-    channels' means taken away. The rest of `base` stays: τ_update, the caps of τ_create, the slope."""
-    clips = [(s.name, c) for s in speakers if s.name in names for c in s.heard[None] if c.seconds >= LEAST_TO_FIT]
-    by_person: dict[str, list[Exemplar]] = defaultdict(list)
-    for name, clip in clips:
-        by_person[name].append(_exemplar(clip))
-    means = channel_means(by_person)
-    left = [(name, rest) for name, c in clips if (rest := compensated(c.vector, c.channel, means)) is not None]
-    wide = [(name, c.vector) for name, c in clips if c.channel != TELEPHONE]
-    narrow = [(name, c.vector) for name, c in clips if c.channel == TELEPHONE]
-    pairs = {ChannelPair.WIDEBAND: _impostors(wide, wide), ChannelPair.COMPENSATED: _impostors(left, left)}
-    if narrow:
-        pairs |= {ChannelPair.TELEPHONE: _impostors(narrow, narrow), ChannelPair.CROSS: _impostors(wide, narrow)}
+def fitted(shared: Path, names: frozenset[str], base: Thresholds = CAMPPLUS) -> Thresholds:
+    """`base` with what pairs of different people among `names` reach, measured as for CAMPPLUS: clean, on a telephone, across,
+    and with the means of both channels taken away, there over all of FITTING. The rest of `base` stays: τ_update, the caps of
+    τ_create, the slope beyond the table."""
+    with np.load(shared / "embeddings" / "core_conditions.npz") as data:
+        rows = np.flatnonzero(np.isin(data["speaker"], sorted(names)))
+        speakers, vectors = data["speaker"][rows], {c: _unit(data[c][rows]) for c in FITTING}
+    left = np.concatenate([_without_means(vectors, c) for c in FITTING])
+    clean, narrow = vectors["clean"], vectors["tel_gsm"]
+    pairs = {
+        ChannelPair.WIDEBAND: _impostors(clean, clean, speakers),
+        ChannelPair.TELEPHONE: _impostors(narrow, narrow, speakers),
+        ChannelPair.CROSS: _impostors(clean, narrow, speakers),
+        ChannelPair.COMPENSATED: _impostors(left, left, np.tile(speakers, len(FITTING))),
+    }
     measured = {pair: FalseAccepts.measured(cosines) for pair, cosines in pairs.items()}
     return replace(base, pairs={**base.pairs, **measured}, origin="fitted on the other half of the speakers")
 
 
-def _impostors(one: Sequence[tuple[str, Samples]], other: Sequence[tuple[str, Samples]]) -> npt.NDArray[np.float64]:
+def _without_means(vectors: Mapping[str, Samples], condition: str) -> Samples:
+    """Without the mean of the channel that the service hears the condition as."""
+    same = [c for c in FITTING if (c == "tel_gsm") == (condition == "tel_gsm")]
+    return _unit(vectors[condition] - np.concatenate([vectors[c] for c in same]).mean(axis=0))
+
+
+def _impostors(one: Samples, other: Samples, speakers: npt.NDArray[np.str_]) -> npt.NDArray[np.float64]:
     """Cosines of pairs of different people; each counts twice where both sides are the same, which moves no quantile."""
-    left, right = (np.stack([vector for _, vector in side]) for side in (one, other))
-    names, others = (np.array([name for name, _ in side]) for side in (one, other))
-    cosines: npt.NDArray[np.float64] = (left @ right.T)[names[:, None] != others[None]].astype(np.float64)
+    cosines: npt.NDArray[np.float64] = (one @ other.T)[speakers[:, None] != speakers[None]].astype(np.float64)
     return cosines
 
 
