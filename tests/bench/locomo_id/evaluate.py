@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from service.identity.ask import AskConfig, verify
@@ -130,21 +130,22 @@ def ask(heard: Heard, query: Query, system: System, bank: Bank) -> VoiceVerdict:
     )
 
 
-def routing_tally(heard: Heard, voices: Iterable[str] | None = None) -> Counter[str]:
-    """routing_counts, with `turns` and the sums of B³ (`b3_precision`, `b3_recall`) over them. People who were merged count
-    as one. With `voices` only their turns are counted, though all share the clusters."""
-    turns = heard.collection.turns
+def routing_tally(heard: Heard, group: Callable[[str], str]) -> dict[str, Counter[str]]:
+    """By group of voices: routing_counts, with `turns` and the sums of B³ (`b3_precision`, `b3_recall`) over them. People who
+    were merged count as one; all groups share the clusters."""
+    gold = [turn.voice for turn in heard.collection.turns]
     roots = [person and heard.root(person) for person in heard.speakers()]
-    gold = [turn.voice for turn in turns]
     precision, recall = b_cubed_items(roots, gold)
-    wanted = set(gold if voices is None else voices)
-    chosen = [i for i, voice in enumerate(gold) if voice in wanted]
-    decisions = [_put_down_to(heard.decisions[i], roots[i]) for i in chosen]
-    tally = routing_counts(decisions, [gold[i] for i in chosen])
-    tally["turns"] = len(chosen)
-    sums: Counter[str] = Counter(tally)
-    sums["b3_precision"], sums["b3_recall"] = precision[chosen].sum(), recall[chosen].sum()
-    return sums
+    members: dict[str, list[int]] = {}
+    for i, voice in enumerate(gold):
+        members.setdefault(group(voice), []).append(i)
+    tallies = {}
+    for name, chosen in members.items():
+        decisions = [_put_down_to(heard.decisions[i], roots[i]) for i in chosen]
+        tally = routing_counts(decisions, [gold[i] for i in chosen])
+        tally.update(turns=len(chosen), b3_precision=precision[chosen].sum(), b3_recall=recall[chosen].sum())
+        tallies[name] = tally
+    return tallies
 
 
 def _put_down_to(decision: Decision, person_id: str | None) -> Decision:
