@@ -54,10 +54,11 @@ RETURN e.id AS id LIMIT 1
 """
 
 FORGET_EXPIRED_EXEMPLARS = """
-MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar)
-WHERE e.expires_at <= $now
+MATCH (owner:Person|LocalSpeaker)-[:HAS_EXEMPLAR]->(e:Exemplar)
+WHERE e.expires_at <= $now AND e.space = $space
+WITH e, CASE WHEN owner:Person THEN owner.id END AS id
 DETACH DELETE e
-RETURN DISTINCT p.id AS id
+RETURN DISTINCT id
 """
 
 LIST_ENCODERS = """
@@ -127,7 +128,7 @@ async def _obey(tx: Tx, space: str, person_id: str, state: Consent) -> None:
     match state:
         case Consent.WITHDRAWN | Consent.OPTED_OUT:
             await tx.run(FORGET_VOICE, space=space, person_id=person_id)
-            await _forget_voiceprints(tx, space, [person_id])
+            await forget_voiceprints(tx, space, [person_id])
         case Consent.GRANTED:
             await tx.run(KEEP_EXEMPLARS, space=space, person_id=person_id)
         case Consent.UNKNOWN:
@@ -136,14 +137,14 @@ async def _obey(tx: Tx, space: str, person_id: str, state: Consent) -> None:
 
 
 async def forget_expired_exemplars(tx: Tx, space: str, now: datetime) -> list[str]:
-    """Delete what had to be gone by `now`, if any; ids of the people it was of. Who has none left loses the voiceprint; the
-    centroids of the others are to be made again by the caller, in this transaction."""
+    """Delete what had to be gone by `now`, if any, of people and of voices that are nobody's; ids of the people. Who has none
+    left loses the voiceprint; the centroids of the others are to be made again by the caller, in this transaction."""
     if not await rows(tx, FIND_EXPIRED_EXEMPLAR, space=space, now=now):
         return []
     await lock_space(tx, space)
-    ids = sorted(row["id"] for row in await rows(tx, FORGET_EXPIRED_EXEMPLARS, space=space, now=now))
+    ids = sorted(row["id"] for row in await rows(tx, FORGET_EXPIRED_EXEMPLARS, space=space, now=now) if row["id"])
     if ids:
-        await _forget_voiceprints(tx, space, ids)
+        await forget_voiceprints(tx, space, ids)
         await tx.run(TOUCH_PEOPLE, space=space, ids=ids, revision=await bump_revision(tx, space))
     return ids
 
@@ -154,7 +155,8 @@ async def list_encoders(tx: Tx, space: str, ids: Sequence[str]) -> list[Embeddin
     return [EmbeddingSpace(row["name"], row["version"], VOICE_SPACES[row["name"]]) for row in found]
 
 
-async def _forget_voiceprints(tx: Tx, space: str, ids: Sequence[str]) -> None:
+async def forget_voiceprints(tx: Tx, space: str, ids: Sequence[str]) -> None:
+    """Take away the centroids of those of `ids` that no exemplar is left of."""
     for encoder in VOICE_SPACES:
         await tx.run(for_space(FORGET_VOICEPRINT, encoder), space=space, ids=ids, encoder=encoder)
 

@@ -95,6 +95,21 @@ MERGE (a)-[n:NOT_SAME_AS]->(b)
 SET n = $properties
 """
 
+UNMERGE = """
+MATCH (:Person {space: $space, id: $person})-[m:MERGED_INTO]->(:Person {id: $into})
+DELETE m
+"""
+
+FORGET_NOT_SAME = """
+MATCH (:Person {space: $space, id: $person})-[n:NOT_SAME_AS]-(:Person {id: $other})
+DELETE n
+"""
+
+SAVE_UNDONE = """
+MATCH (c:Correction {space: $space, id: $correction_id})
+SET c.undone_at = datetime(), c.undone_by = $actor
+"""
+
 SAVE_CORRECTION = """
 MERGE (c:Correction {id: $id})
 ON CREATE SET c.space = $space, c.created_at = datetime(), c.kind = $kind, c.actor = $actor, c.why = $why,
@@ -145,8 +160,8 @@ async def merge_people(
         await tx.run(SAVE_MERGE, space=space, person=edge.person, into=edge.into, properties=properties)
         record = {"merged": [edge.person, edge.into]}
     concerned = sets.members(person) | sets.members(into)
-    await touch(tx, space, concerned)
-    record |= {"person": person, "into": into, "wants_confirmed": confirmed}
+    revision = await touch(tx, space, concerned)
+    record |= {"person": person, "into": into, "wants_confirmed": confirmed, "revision": revision}
     people = {person, into, edge.person, edge.into}
     await save_correction(tx, NewCorrection(correction, space, MERGE, actor, why, people, (), record))
     root = sets.root(edge.into)
@@ -223,11 +238,9 @@ async def say_not_same(
         )
     correction = correction_id or fresh()
     await keep_apart(tx, space, [(person, other)], actor=actor, why=why)
-    await touch(tx, space, (person, other))
     pair = sorted((person, other))
-    await save_correction(
-        tx, NewCorrection(correction, space, NOT_SAME, actor, why, pair, (), {"not_same": [pair], "person": person})
-    )
+    record = {"not_same": [pair], "revision": await touch(tx, space, pair)}
+    await save_correction(tx, NewCorrection(correction, space, NOT_SAME, actor, why, pair, (), record))
     return Corrected(correction, NOT_SAME, tuple(pair))
 
 
@@ -236,6 +249,27 @@ async def keep_apart(tx: Tx, space: str, pairs: Sequence[Sequence[str]], *, acto
     for pair in pairs:
         person, other = sorted(pair)
         await tx.run(SAVE_NOT_SAME, space=space, person=person, other=other, properties={"by": actor, "why": why})
+
+
+async def unmerge(tx: Tx, space: str, person: str, into: str) -> None:
+    """Take away one MERGED_INTO edge."""
+    await tx.run(UNMERGE, space=space, person=person, into=into)
+
+
+async def unconfirm(tx: Tx, space: str, person: str, into: str) -> None:
+    """The merge stays, and nobody has confirmed it."""
+    await tx.run(CONFIRM_MERGE, space=space, person=person, into=into, confirmed=False)
+
+
+async def keep_apart_no_more(tx: Tx, space: str, pairs: Sequence[Sequence[str]]) -> None:
+    for person, other in pairs:
+        await tx.run(FORGET_NOT_SAME, space=space, person=person, other=other)
+
+
+async def save_undone(tx: Tx, space: str, correction_id: str, *, actor: str, why: str) -> None:
+    """The correction holds no more, and its AuditEvent."""
+    await tx.run(SAVE_UNDONE, space=space, correction_id=correction_id, actor=actor)
+    await save_audit_event(tx, space, actor=actor, action="undo", target=correction_id, why=why)
 
 
 async def touch(tx: Tx, space: str, people: Collection[str]) -> int:

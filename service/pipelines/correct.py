@@ -3,14 +3,25 @@ one transaction under the lock of the space, audited, with a record that restore
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
 
 from service.errors import InvalidInput
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
 from service.graph.write_corrections import Corrected, CorrectionConflict, merge_people, say_not_same
-from service.types.audio import TextEmbedder
+from service.pipelines.closing import embed
+from service.pipelines.reassign import Moving, move, new_person
+from service.pipelines.resettle import EmbedderDiffers, TextsMissing
+from service.pipelines.undo import Undoing, undo
+from service.types.audio import Samples, TextEmbedder
+from service.types.ids import fresh
 
-__all__ = ["Correct", "Corrected", "CorrectionConflict"]
+__all__ = ["Correct", "Corrected", "CorrectionConflict", "EmbedderDiffers"]
+
+T = TypeVar("T")
+Work = Callable[[Tx, T, TextEmbedder | None, Mapping[str, Samples]], Awaitable[Corrected]]
 
 
 class Correct:
@@ -39,7 +50,8 @@ class Correct:
 
         Raises NotFound, InvalidInput (no messages), SessionBusy (a session still open), EmbedderDiffers, CorrectionConflict
         (theirs already)."""
-        raise NotImplementedError
+        moving = Moving(space, fresh(), actor, why, datetime.now(UTC), to, tuple(messages))
+        return await self._with_embeddings(move, moving)
 
     async def split(
         self,
@@ -59,7 +71,20 @@ class Correct:
         that person's; nothing would be left)."""
         if bool(messages) == bool(local_speakers):
             raise InvalidInput(what="what to split off", given="messages and local speakers", needed="exactly one of the two")
-        raise NotImplementedError
+        correction = fresh()
+        moving = Moving(
+            space,
+            correction,
+            actor,
+            why,
+            datetime.now(UTC),
+            new_person(correction),
+            tuple(messages),
+            tuple(local_speakers),
+            split_from=person,
+            name=_named(name),
+        )
+        return await self._with_embeddings(move, moving)
 
     async def undo(self, space: str, correction_id: str, *, actor: str, why: str = "undo") -> Corrected:
         """Restore what was before the correction, with all that came since left standing: sessions ingested meanwhile, turns
@@ -67,4 +92,20 @@ class Correct:
 
         Raises NotFound, SessionBusy, EmbedderDiffers, CorrectionConflict (undone already; a later correction rests on it or
         touches the same turns: its id is in the error's facts as `correction`)."""
-        raise NotImplementedError
+        return await self._with_embeddings(undo, Undoing(space, correction_id, actor, why, datetime.now(UTC)))
+
+    async def _with_embeddings(self, work: Work[T], of: T) -> Corrected:
+        """Run `work`; the texts it finds missing are embedded outside of its transaction, which then begins again."""
+        embedded: dict[str, Samples] = {}
+        while True:
+            try:
+                return await self._graph.write(work, of, self._embedder, embedded)
+            except TextsMissing as missing:
+                assert self._embedder is not None
+                await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
+
+
+def _named(name: str | None) -> str | None:
+    if name is not None and not name.strip():
+        raise InvalidInput(what="the name", given="empty", needed="how the person is called, or none")
+    return name.strip() if name else None
