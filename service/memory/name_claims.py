@@ -31,8 +31,10 @@ _HAILED = re.compile(
 @dataclass(frozen=True, slots=True)
 class NamesHeard:
     claims: tuple[NameClaim, ...]
-    contradicted: Mapping[str, str]
-    """Track → the name of its label, where a voice known by name or the words speak against it."""
+    labels: Mapping[str, str]
+    """Track → the name that its label is."""
+    contradicted: frozenset[str]
+    """Tracks where a voice known by name, or the words, speak against the label or likely wrong ones beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def claims(
             if c.answers and normal_name(c.name) not in settled
         ),
     ]
-    return NamesHeard(tuple(dict.fromkeys(found)), contradicted)
+    return NamesHeard(tuple(dict.fromkeys(found)), {each.track: each.name for each in labelled}, contradicted)
 
 
 # ---- labels
@@ -193,21 +195,19 @@ def _contradicted(
     introduced: Sequence[tuple[Spoken, Introduction]],
     calls: Sequence[_Call],
     known: Mapping[str, Collection[str]],
-) -> dict[str, str]:
+) -> frozenset[str]:
     """Tracks whose label is wrong by some evidence, and those that it was likely taken from: the track labelled with the name
     that the evidence gives, or whoever answered to the label; with two labelled tracks always both."""
     own = [each for each in labelled if each.alone]
-    wrong: dict[str, str] = {}
+    wrong: set[str] = set()
     for each in own:
         right = list(_speaks_against(each, introduced, calls, known))
         if right:
-            wrong[each.track] = each.name
-            wrong |= {o.track: o.name for o in own if any(not contradict(o.name, name) for name in right)}
             answered = {call.answers for call in calls if call.caller == each.subject and not contradict(call.name, each.name)}
-            wrong |= {o.track: o.name for o in own if o.subject in answered}
-    if wrong and len({each.track for each in own}) == 2:
-        wrong = {each.track: each.name for each in own}
-    return wrong
+            wrong.add(each.track)
+            wrong |= {o.track for o in own if o.subject in answered or any(not contradict(o.name, name) for name in right)}
+    both = {each.track for each in own}
+    return frozenset(both if wrong and len(both) == 2 else wrong)
 
 
 def _speaks_against(
