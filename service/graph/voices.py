@@ -47,6 +47,11 @@ MATCH (s:Space {id: $space})
 RETURN s.identity_revision AS revision
 """
 
+GET_FORGOTTEN = """
+MATCH (s:Space {id: $space})
+RETURN coalesce(s.forgotten_revision, 0) AS revision
+"""
+
 COUNT_VOICES = """
 MATCH (p:Person {space: $space})
 WHERE p.voiceprint__<space> IS NOT NULL AND NOT EXISTS { (p)-[:MERGED_INTO]->(:Person) }
@@ -96,6 +101,13 @@ async def get_revision(tx: Tx, space: str) -> int:
     if not found:
         raise NotFound(kind="space", id=space)
     return int(found[0]["revision"])
+
+
+async def get_forgotten(tx: Tx, space: str) -> int:
+    """The identity_revision at which a person was last deleted, whom no later read of what changed can tell; 0: never. To be
+    read after what changed, so that a deletion in between is seen."""
+    found = await rows(tx, GET_FORGOTTEN, space=space)
+    return int(found[0]["revision"]) if found else 0
 
 
 async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from service.graph.channels import list_channels
 from service.graph.driver import Graph, Tx
-from service.graph.voices import changed_voices, count_voices, get_revision, nearest_voices
+from service.graph.voices import changed_voices, count_voices, get_forgotten, get_revision, nearest_voices
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import ChannelMean, PersonVoice
 
@@ -44,8 +44,8 @@ class GalleryReader:
         revision, known = self._known.get(space, (-1, {}))
         if revision < 0 and await self._graph.read(count_voices, space, self._encoder) > self._config.max_exact:
             return await self._graph.read(self._nearest, space, vectors, tuple(near))
-        now, changed, channels = await self._graph.read(self._changed, space, revision)
-        if now < revision:  # the space was erased and made anew: nothing known of it holds
+        now, changed, channels, forgotten = await self._graph.read(self._changed, space, revision)
+        if now < revision or forgotten > revision >= 0:  # erased and made anew, or somebody deleted: nothing known holds
             self._known.pop(space)
             return await self(space, vectors, near=near)
         voices = {person: voice for person, voice in {**known, **changed}.items() if voice is not None}
@@ -65,10 +65,11 @@ class GalleryReader:
 
     async def _changed(
         self, tx: Tx, space: str, since: int
-    ) -> tuple[int, dict[str, PersonVoice | None], dict[str, ChannelMean]]:
+    ) -> tuple[int, dict[str, PersonVoice | None], dict[str, ChannelMean], int]:
         """Channel means are a handful: read each time, after the revision, which moves with them."""
         revision, changed = await changed_voices(tx, space, self._encoder, since=since)
-        return revision, changed, await list_channels(tx, space, self._encoder)
+        channels = await list_channels(tx, space, self._encoder)
+        return revision, changed, channels, await get_forgotten(tx, space)
 
     async def _nearest(self, tx: Tx, space: str, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
         """The revision is read before the index is asked: what changes in between moves it, and the write is refused."""
