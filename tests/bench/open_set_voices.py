@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from service.identity.channels import channel_means, compensated
 from service.identity.thresholds import CAMPPLUS, TELEPHONE, ChannelPair, FalseAccepts, Thresholds
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Exemplar, PersonVoice
@@ -22,8 +23,8 @@ READ = ("libri_other", "libri_chap", "libri_tc100", "vctk")
 """Sets of read speech, clean: those that CAM++'s thresholds were set on."""
 LEAST_TO_ENROL = 3.0
 """Seconds, as the service's enrolment demands (EnrolConfig.min_speech); who has no such clip gives their longest."""
-FITTING = ("clean", "tel_gsm", "opus12k", "babble10", "reverb")
-"""Conditions of core_conditions.npz whose pairs set thresholds."""
+WIDE_SHIFTS = ("opus12k", "babble10", "reverb")
+"""Conditions of core_conditions.npz that are heard as wideband, besides clean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,33 +133,55 @@ def _exemplar(clip: Clip) -> Exemplar:
 
 
 def fitted(shared: Path, names: frozenset[str], base: Thresholds = CAMPPLUS) -> Thresholds:
-    """`base` with what pairs of different people among `names` reach, measured as for CAMPPLUS: clean, on a telephone, across,
-    and with the means of both channels taken away, there over all of FITTING. The rest of `base` stays: τ_update, the caps of
-    τ_create, the slope beyond the table."""
+    """`base` with what pairs of different people among `names` reach, measured as for CAMPPLUS, raw and without the means of
+    the channels. The rest of `base` stays: τ_update, the caps of τ_create, the slope beyond the table."""
     with np.load(shared / "embeddings" / "core_conditions.npz") as data:
         rows = np.flatnonzero(np.isin(data["speaker"], sorted(names)))
-        speakers, vectors = data["speaker"][rows], {c: _unit(data[c][rows]) for c in FITTING}
-    left = np.concatenate([_without_means(vectors, c) for c in FITTING])
-    clean, narrow = vectors["clean"], vectors["tel_gsm"]
-    pairs = {
-        ChannelPair.WIDEBAND: _impostors(clean, clean, speakers),
-        ChannelPair.TELEPHONE: _impostors(narrow, narrow, speakers),
-        ChannelPair.CROSS: _impostors(clean, narrow, speakers),
-        ChannelPair.COMPENSATED: _impostors(left, left, np.tile(speakers, len(FITTING))),
-    }
-    measured = {pair: FalseAccepts.measured(cosines) for pair, cosines in pairs.items()}
+        speakers, vectors = data["speaker"][rows], {c: _unit(data[c][rows]) for c in ("clean", *WIDE_SHIFTS, "tel_gsm")}
+    found: dict[ChannelPair, list[npt.NDArray[np.float64]]] = defaultdict(list)
+    _note(found, vectors, speakers, (ChannelPair.WIDEBAND, ChannelPair.CROSS, ChannelPair.TELEPHONE))
+    some, rest = (np.isin(speakers, sorted(quarter)) for quarter in halves(names, seed=11))
+    for meaning, paired in ((some, rest), (rest, some)):  # a mean knows its own people: theirs are not the pairs
+        left = {c: _without_mean(of, c, vectors, speakers, meaning)[paired] for c, of in vectors.items()}
+        kinds = (ChannelPair.COMPENSATED, ChannelPair.COMPENSATED_CROSS, ChannelPair.COMPENSATED_TELEPHONE)
+        _note(found, left, speakers[paired], kinds, WIDE_SHIFTS)
+    measured = {pair: FalseAccepts.measured(np.concatenate(cosines)) for pair, cosines in found.items()}
     return replace(base, pairs={**base.pairs, **measured}, origin="fitted on the other half of the speakers")
 
 
-def _without_means(vectors: Mapping[str, Samples], condition: str) -> Samples:
-    """Without the mean of the channel that the service hears the condition as."""
-    same = [c for c in FITTING if (c == "tel_gsm") == (condition == "tel_gsm")]
-    return _unit(vectors[condition] - np.concatenate([vectors[c] for c in same]).mean(axis=0))
+def _note(
+    found: dict[ChannelPair, list[npt.NDArray[np.float64]]],
+    vectors: Mapping[str, Samples],
+    speakers: npt.NDArray[np.str_],
+    kinds: tuple[ChannelPair, ChannelPair, ChannelPair],
+    shifts: Sequence[str] = (),
+) -> None:
+    """Add cosines of different people to `found`, for (wideband, across, telephone); `shifts` alone and with clean."""
+    clean, narrow = vectors["clean"], vectors["tel_gsm"]
+    found[kinds[0]].append(_impostors(clean, clean, speakers))
+    for shift in shifts:
+        found[kinds[0]] += [_impostors(clean, vectors[shift], speakers), _impostors(vectors[shift], vectors[shift], speakers)]
+    found[kinds[1]].append(_impostors(clean, narrow, speakers))
+    found[kinds[2]].append(_impostors(narrow, narrow, speakers))
+
+
+def _without_mean(
+    of: Samples, condition: str, vectors: Mapping[str, Samples], speakers: npt.NDArray[np.str_], meaning: npt.NDArray[np.bool_]
+) -> Samples:
+    """`of` without the mean that the people in `meaning` gave its channel: clean speech the wideband one."""
+    channel, source = (TELEPHONE, "tel_gsm") if condition == "tel_gsm" else (WIDEBAND, "clean")
+    said: dict[str, list[Exemplar]] = defaultdict(list)
+    for row in np.flatnonzero(meaning).tolist():
+        said[str(speakers[row])].append(_exemplar(Clip(str(row), 3.0, vectors[source][row], channel)))
+    means = channel_means(said)
+    return np.stack([v if (rest := compensated(v, channel, means)) is None else rest for v in of])
 
 
 def _impostors(one: Samples, other: Samples, speakers: npt.NDArray[np.str_]) -> npt.NDArray[np.float64]:
-    """Cosines of pairs of different people; each counts twice where both sides are the same, which moves no quantile."""
-    cosines: npt.NDArray[np.float64] = (one @ other.T)[speakers[:, None] != speakers[None]].astype(np.float64)
+    """Cosines of pairs of different people, each once."""
+    different = speakers[:, None] != speakers[None]
+    chosen = np.triu(different, 1) if one is other else different
+    cosines: npt.NDArray[np.float64] = (one @ other.T)[chosen].astype(np.float64)
     return cosines
 
 
