@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from service.wiring import Services
 
 people = typer.Typer(rich_markup_mode=None)
-
-PAGE = 100
-"""Read at once; what lists print is not cut."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -160,9 +156,10 @@ def list_people(context: typer.Context, space: SpaceName = None, as_json: AsJson
         return
 
     async def work(services: Services) -> list[Person]:
-        from service.graph import people as reads
+        from service.cli.who import every
+        from service.graph.people import list_people
 
-        return await _all(services, reads.list_people)
+        return await every(services, list_people)
 
     found = with_services(work, space=space)
     columns = ("id", "name", "kind", "turns", "speech", "encoders")
@@ -222,9 +219,10 @@ def sessions(space: SpaceName = None, as_json: AsJson = False) -> None:
     """
 
     async def work(services: Services) -> list[Session]:
-        from service.graph import sessions as reads
+        from service.cli.who import every
+        from service.graph.sessions import list_sessions
 
-        return await _all(services, reads.list_sessions)
+        return await every(services, list_sessions)
 
     found = with_services(work, space=space)
     columns = ("id", "title", "started", "length", "messages", "status")
@@ -232,17 +230,3 @@ def sessions(space: SpaceName = None, as_json: AsJson = False) -> None:
         (s.id, s.title, f"{s.started_at:%Y-%m-%d %H:%M}", f"{s.duration:.0f} s", s.num_messages, s.status.value) for s in found
     ]
     show(found, as_json, lambda: table(columns, rows, empty="Nothing is remembered yet. `voicegraph ingest FILE` listens."))
-
-
-async def _all(services: Services, read: Callable[..., Awaitable[Any]]) -> list[Any]:
-    """Every item of a list that is read by pages."""
-    from service.cli.who import scope_of_all
-    from service.graph.paging import Page
-
-    scope, found, page = await scope_of_all(services), [], Page(first=PAGE)
-    while True:
-        paged = await services.graph.read(read, scope, page=page)
-        found += paged.items
-        if not paged.has_next:
-            return found
-        page = Page(first=PAGE, after=paged.cursors[-1])

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from service.errors import InvalidInput, NotFound, VoicegraphError
 from service.types.people import Principal
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
+    from service.graph.paging import Paged
     from service.wiring import Services
 
+T = TypeVar("T")
+
+PAGE = 100
+"""Read at once; what lists print is not cut."""
 ACCOUNT = "command-line"
 SCOPES = frozenset({"read_all", "ask", "ingest", "admin"})
 
@@ -26,6 +31,20 @@ class AskerNotAccepted(VoicegraphError):
 async def scope_of_all(services: Services) -> ReadScope:
     """Everything in the space, for who has the shell."""
     return await _scope(services)
+
+
+async def every(services: Services, read: Callable[..., Awaitable[Paged[T]]], **narrowed: Any) -> list[T]:
+    """Every item of a list that is read by pages, as who has the shell."""
+    from service.graph.paging import Page
+
+    found: list[T] = []
+    scope, page = await scope_of_all(services), Page(first=PAGE)
+    while True:
+        paged = await services.graph.read(read, scope, page=page, **narrowed)
+        found += paged.items
+        if not paged.has_next:
+            return found
+        page = Page(first=PAGE, after=paged.cursors[-1])
 
 
 async def scope_of(

@@ -38,8 +38,9 @@ COMMANDS = dict(commands())
 
 
 def test_the_promised_commands_are_there() -> None:
-    promised = """serve, ingest, ask, people, people name, people enrol, sessions, migrate, neo4j start, neo4j stop,
-        neo4j status, neo4j browser, doctor, settings, export-encoder, calibrate, token create, token list, token revoke,
+    promised = """serve, ingest, ask, explain, people, people name, people enrol, people who, people names, people accept-name,
+        people reject-name, people merge, people split, people reassign, people not-same, people corrections, people undo,
+        sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor, settings, export-encoder, calibrate, token create, token list, token revoke,
         demo"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
@@ -111,6 +112,17 @@ def test_a_time_without_a_zone_is_refused(given: str, capsys: pytest.CaptureFixt
 def test_two_files_with_one_session_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ingest", "a.wav", "b.wav", "--session", "s1"]) == 2
     assert "one FILE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [[], ["--to", "Dana", "--nobody"]])
+def test_messages_are_given_to_somebody_or_to_nobody(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["people", "reassign", "m1", *given]) == 2
+    assert "--to PERSON, or --nobody" in capsys.readouterr().err
+
+
+def test_names_have_one_of_three_states(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["people", "names", "--status", "wrong"]) == 2
+    assert "open, applied or rejected" in capsys.readouterr().err
 
 
 def test_an_empty_question_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
