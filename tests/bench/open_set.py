@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from service.identity.ask import AskConfig, verify
 from service.identity.channels import channel_means
@@ -46,6 +47,9 @@ APART = 5.0
 """Seconds between the turns of a track."""
 HEARD_BY_TELEPHONE = 0.34
 """Share of the others who were heard by telephone too, in the conditions with a channel mean."""
+
+Counts = dict[str, Counter[str]]
+"""speaker → outcomes of their trials"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +140,17 @@ def _row(
     report: Report, setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], sides: Sequence[Side], draws: int
 ) -> None:
     """Both halves tried, each with the other's thresholds."""
-    num: Counter[str] = Counter()
+    num: Counts = {}
     for side in sides:
         tried_on = [[s for s in speakers if s.name in side.names] for speakers in (heard, others)]
-        num += _tried(setting, *tried_on, side.thresholds, draws)
+        num |= _tried(setting, *tried_on, side.thresholds, draws)
     _tell(report, setting.name, num)
 
 
-def _tried(
-    setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], thresholds: Thresholds, draws: int
-) -> Counter[str]:
-    num: Counter[str] = Counter()
+def _tried(setting: Setting, heard: Sequence[Speaker], others: Sequence[Speaker], thresholds: Thresholds, draws: int) -> Counts:
+    num: Counts = {}
     for trial in _trials(setting, heard, others, draws):
-        num.update(_outcome(trial, thresholds))
+        num.setdefault(trial.speaker, Counter()).update(_outcome(trial, thresholds))
     return num
 
 
@@ -204,9 +206,9 @@ def _outcome(trial: Trial, thresholds: Thresholds) -> Iterable[str]:
         what = "right"
     else:
         what = "created" if people else "unresolved"
-    verdict = _asked(trial, thresholds)
-    accepted = verdict if verdict is None else ("let_in" if verdict == trial.speaker and trial.enrolled else "wrongly_let_in")
-    return [kind, f"{kind}/{what}", *([f"{kind}/{accepted}"] if accepted else [])]
+    let_in_as = _asked(trial, thresholds)
+    asked = "refused" if let_in_as is None else "let_in" if let_in_as == trial.speaker else "wrongly_let_in"
+    return [kind, f"{kind}/{what}", f"{kind}/{asked}"]
 
 
 def _turns(probes: Sequence[Clip]) -> list[TurnEvidence]:
@@ -236,18 +238,37 @@ def _asked(trial: Trial, thresholds: Thresholds) -> str | None:
     return verdict.person_id if verdict.outcome is VoiceOutcome.ACCEPT else None
 
 
-def _tell(report: Report, condition: str, num: Counter[str]) -> None:
-    def share(metric: str, part: int, whole: int) -> None:
-        report.add(metric, condition, "ours", part / max(1, whole), "share", whole, share_interval(part, whole))
+def _tell(report: Report, condition: str, num: Counts) -> None:
+    def share(metric: str, part: Iterable[str], whole: Iterable[str], *, count: bool = False) -> None:
+        parts, wholes = _each(num, part), _each(num, whole)
+        if total := int(wholes.sum()):
+            scale, unit = (total, "count") if count else (1, "share")
+            low, high = _interval(parts, wholes)
+            report.add(metric, condition, "ours", parts.sum() / total * scale, unit, total, (low * scale, high * scale))
 
-    known, strangers = num["known"], num["stranger"]
-    share("strangers_linked", num["stranger/linked_wrong"], strangers)
-    share("people_missed", known - num["known/right"], known)
-    share("known_linked_wrong", num["known/linked_wrong"], known)
-    share("known_doubled", num["known/created"], known)
-    share("newcomers_not_created", strangers - num["stranger/created"], strangers)
-    share("unresolved", num["known/unresolved"] + num["stranger/unresolved"], known + strangers)
-    wrong, asked = num["known/wrongly_let_in"] + num["stranger/wrongly_let_in"], known + strangers
-    low, high = share_interval(wrong, asked)
-    report.add("wrong_authorisations", condition, "ours", wrong, "count", asked, (low * asked, high * asked))
-    share("rightful_refused", known - num["known/let_in"], known)
+    everybody = ("known", "stranger")
+    share("strangers_linked", ["stranger/linked_wrong"], ["stranger"])
+    share("people_missed", ["known/linked_wrong", "known/created", "known/unresolved"], ["known"])
+    share("known_linked_wrong", ["known/linked_wrong"], ["known"])
+    share("known_doubled", ["known/created"], ["known"])
+    share("newcomers_not_created", ["stranger/linked_wrong", "stranger/unresolved"], ["stranger"])
+    share("unresolved", ["known/unresolved", "stranger/unresolved"], everybody)
+    share("wrong_authorisations", ["known/wrongly_let_in", "stranger/wrongly_let_in"], everybody, count=True)
+    share("rightful_refused", ["known/refused", "known/wrongly_let_in"], ["known"])
+
+
+def _each(num: Counts, outcomes: Iterable[str]) -> npt.NDArray[np.int64]:
+    """How often each speaker had one of `outcomes`."""
+    named = list(outcomes)
+    return np.array([sum(of_one[outcome] for outcome in named) for of_one in num.values()])
+
+
+def _interval(parts: npt.NDArray[np.int64], wholes: npt.NDArray[np.int64], rounds: int = 1000) -> tuple[float, float]:
+    """95 % interval of sum(parts) / sum(wholes) over speakers drawn anew, since one speaker's trials go together; without a
+    success or a failure Wilson's, which the trials alone decide (about 3 / n)."""
+    part, whole = int(parts.sum()), int(wholes.sum())
+    if part in (0, whole):
+        return share_interval(part, whole)
+    drawn = np.random.default_rng(0).integers(0, len(parts), (rounds, len(parts)))
+    low, high = np.percentile(parts[drawn].sum(axis=1) / np.maximum(1, wholes[drawn].sum(axis=1)), [2.5, 97.5])
+    return float(low), float(high)
