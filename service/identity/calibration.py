@@ -162,7 +162,7 @@ def _trials(utterances: Sequence[Utterance], *, within_sessions: bool) -> _Trial
     pairs = list(ChannelPair)
     number = {pair: i for i, pair in enumerate(pairs)}
     channels = [u.channel for u in utterances]
-    which = np.array([number[channel_pair(channels[a], channels[b])] for a, b in zip(one, other, strict=True)], dtype=np.int64)
+    which = _numbers(channels, one, other, number, compensated=False)
     cosines = np.einsum("ij,ij->i", raw[one], raw[other])
     both = np.array([v is not None for v in clean], dtype=bool)
     again = both[one] & both[other]
@@ -170,8 +170,21 @@ def _trials(utterances: Sequence[Utterance], *, within_sessions: bool) -> _Trial
         table = np.stack([np.zeros_like(raw[0]) if v is None else v for v in clean]).astype(np.float64)
         cosines = np.concatenate([cosines, np.einsum("ij,ij->i", table[one[again]], table[other[again]])])
         same = np.concatenate([same, same[again]])
-        which = np.concatenate([which, np.full(int(again.sum()), number[ChannelPair.COMPENSATED])])
+        which = np.concatenate([which, _numbers(channels, one[again], other[again], number, compensated=True)])
     return _Trials(cosines, same, pairs, which)
+
+
+def _numbers(
+    channels: Sequence[str],
+    one: npt.NDArray[np.int64],
+    other: npt.NDArray[np.int64],
+    number: Mapping[ChannelPair, int],
+    *,
+    compensated: bool,
+) -> npt.NDArray[np.int64]:
+    """The pair of channels of each trial between utterance `one` and `other`, as its number."""
+    pairs = (channel_pair(channels[a], channels[b], compensated=compensated) for a, b in zip(one, other, strict=True))
+    return np.array([number[pair] for pair in pairs], dtype=np.int64)
 
 
 def _fitted(
@@ -185,13 +198,12 @@ def _fitted(
     if not labelled:
         tables = {pair: _stricter(table, shipped.pairs[pair]) for pair, table in tables.items()}
     caps = {pair: float(np.quantile(genuine, config.own_below)) for pair, (genuine, _) in measured.items()}
-    update = shipped.update
-    if ChannelPair.WIDEBAND in tables:
-        update = tables[ChannelPair.WIDEBAND].threshold(config.update_rate)
+    updates = {pair: table.threshold(config.update_rate) for pair, table in tables.items()}
     return replace(
         shipped,
         pairs={**shipped.pairs, **tables},
-        update=update,
+        update=updates.get(ChannelPair.WIDEBAND, shipped.update),
+        updates={**(shipped.updates or {}), **updates},
         create_gap=None,
         create_cap={**(shipped.create_cap or {}), **caps},
         origin=f"{origin}; of {', '.join(sorted(tables))}. Else: {shipped.origin}",

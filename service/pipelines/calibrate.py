@@ -204,6 +204,7 @@ def _thresholds_out(thresholds: Thresholds) -> dict[str, Any]:
     return {
         "origin": thresholds.origin,
         "update": thresholds.update,
+        "updates": {pair.value: update for pair, update in (thresholds.updates or {}).items()},
         "create_cap": {pair.value: cap for pair, cap in (thresholds.create_cap or {}).items()},
         "pairs": {
             pair.value: {"rates": table.rates, "cosines": table.cosines, "slope": table.slope}
@@ -218,6 +219,7 @@ def _thresholds_in(entry: Mapping[str, Any], shipped: Thresholds) -> Thresholds:
         for name, t in entry["pairs"].items()
     }
     caps = {ChannelPair(name): float(cap) for name, cap in entry["create_cap"].items()}
+    updates = {ChannelPair(name): float(update) for name, update in entry["updates"].items()}
     return replace(
         shipped,
         pairs={**shipped.pairs, **tables},
@@ -225,4 +227,5 @@ def _thresholds_in(entry: Mapping[str, Any], shipped: Thresholds) -> Thresholds:
         origin=str(entry["origin"]),
         create_gap=None,
         create_cap=caps or None,
+        updates=updates or None,
     )
