@@ -75,13 +75,16 @@ MERGE (p:Person {id: $person_id})
 ON CREATE SET p.space = $space, p.created_at = datetime(), p.num_turns = 0, p.net_speech = 0.0, p.aliases = []
 WITH p WHERE p.space = $space
 SET p.display_name = $name, p.kind = $kind, p.revision = $revision
+REMOVE p.named_by
 """
 
 NAME_PERSON = """
 MATCH (p:Person {space: $space, id: $person_id})
 WHERE coalesce(p.tombstone, false) = false
-SET p.aliases = [alias IN coalesce(p.aliases, []) + coalesce(p.display_name, []) WHERE alias <> $name],
-    p.display_name = $name, p.kind = CASE p.kind WHEN 'bot' THEN 'bot' ELSE 'named' END
+WITH p, EXISTS { MATCH (n:NameProposal) WHERE n.id = p.named_by } AS by_itself
+WITH p, CASE WHEN by_itself THEN [] ELSE coalesce(p.display_name, []) END AS given
+SET p.aliases = [alias IN coalesce(p.aliases, []) + given WHERE alias <> $name],
+    p.display_name = $name, p.named_by = $by, p.kind = CASE p.kind WHEN 'bot' THEN 'bot' ELSE 'named' END
 RETURN p.id AS id
 """
 
@@ -118,9 +121,10 @@ async def save_person(tx: Tx, space: str, person_id: str, name: str, *, kind: st
     )
 
 
-async def name_person(tx: Tx, space: str, person_id: str, name: str) -> None:
-    """The old name stays as an alias. Raises NotFound."""
-    if not await rows(tx, NAME_PERSON, space=space, person_id=person_id, name=name):
+async def name_person(tx: Tx, space: str, person_id: str, name: str, *, by: str | None = None) -> None:
+    """A human says so: no proposal changes it. The old name stays as an alias if it was a human's too. `by`: who says it, an
+    account's or person's id. Raises NotFound."""
+    if not await rows(tx, NAME_PERSON, space=space, person_id=person_id, name=name, by=by):
         raise NotFound(kind="person", id=person_id)
 
 
