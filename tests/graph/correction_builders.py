@@ -48,11 +48,12 @@ async def ingest(
     space: str,
     name: str,
     lines: Sequence[Line],
-    caller: CallerKnows = CallerKnows(),
+    caller: CallerKnows | None = None,
     gallery: GalleryReader | None = None,
     policy: str = "bounded",
 ) -> list[str | None]:
     """Write a whole session; the person of each turn."""
+    caller = caller or CallerKnows()
     session = a_session(space, id=session_id(space, name), external_id=name, embedder=TEXT_SPACE, roster=caller.roster)
     opened = await graph.write(open_session, session)
     folding = Folding(
