@@ -9,16 +9,18 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from service.errors import InvalidInput
+from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
 from service.graph.write_corrections import Corrected, CorrectionConflict, merge_people, say_not_same
 from service.pipelines.closing import embed
 from service.pipelines.reassign import Moving, move, new_person
 from service.pipelines.resettle import EmbedderDiffers, TextsMissing
+from service.pipelines.split_preview import Part, preview_split
 from service.pipelines.undo import Undoing, undo
 from service.types.audio import Samples, TextEmbedder
 from service.types.ids import fresh
 
-__all__ = ["Correct", "Corrected", "CorrectionConflict", "EmbedderDiffers"]
+__all__ = ["Correct", "Corrected", "CorrectionConflict", "EmbedderDiffers", "Part"]
 
 T = TypeVar("T")
 Work = Callable[[Tx, T, TextEmbedder | None, Mapping[str, Samples]], Awaitable[Corrected]]
@@ -85,6 +87,11 @@ class Correct:
             name=_named(name),
         )
         return await self._with_embeddings(move, moving)
+
+    async def preview_split(self, scope: ReadScope, person_id: str) -> tuple[Part, ...]:
+        """What of the person's turns could be split off: by voice of a session and stretch of time, the least alike first.
+        Raises NotFound, also for somebody of whom the scope holds no turn."""
+        return await preview_split(self._graph, scope, person_id)
 
     async def undo(self, space: str, correction_id: str, *, actor: str, why: str = "undo") -> Corrected:
         """Restore what was before the correction, with all that came since left standing: sessions ingested meanwhile, turns
