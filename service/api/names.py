@@ -42,6 +42,9 @@ class NameProposalType:
     sources: list[str] = strawberry.field(description="Of: self_introduction, addressed, platform_label.")
     confidence: float = strawberry.field(description="How sure, in [0, 1].")
     status: NameStatus = strawberry.field(description="Whether somebody, or the service by itself, decided already.")
+    held: str | None = strawberry.field(
+        description="Why it was not applied by itself: contradicted, taken or unsure; only for who reads everything."
+    )
     created_at: datetime = strawberry.field(description="When it was first proposed, UTC.")
     local_speaker: strawberry.ID | None = strawberry.field(
         description="The voice of a session that it is about; null once that voice is known to be a person's."
@@ -66,6 +69,7 @@ class NameProposalType:
             sources=list(name.sources),
             confidence=name.confidence,
             status=NameStatus(name.status),
+            held=name.held,
             created_at=name.created_at,
             local_speaker=strawberry.ID(name.local_speaker) if name.local_speaker else None,
             num_evidence=name.num_evidence,

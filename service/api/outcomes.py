@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import strawberry
 
-from service.api.context import ViewerNotAccepted
+from service.api.context import ViewerNotAccepted, global_id
 from service.errors import VoicegraphError
 from service.types.people import VoiceOutcome
 
@@ -40,8 +40,8 @@ class VoiceNotAccepted(Problem):
     "stands against it."
 )
 class Conflict(Problem):
-    correction_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The correction to undo first, where there is one."
+    undo_first: strawberry.ID | None = strawberry.field(
+        default=None, description="The correction that stands against it, where it is one."
     )
 
 
@@ -83,7 +83,9 @@ def problem(error: VoicegraphError) -> AnyProblem:
     if kind is None:
         raise error
     if kind is Conflict and (correction := error.facts.get("correction")):
-        return Conflict(code=error.code, message=error.message, correction_id=strawberry.ID(str(correction)))
+        return Conflict(
+            code=error.code, message=error.message, undo_first=strawberry.ID(global_id("Correction", str(correction)))
+        )
     return kind(code=error.code, message=error.message)
 
 

@@ -133,10 +133,11 @@ def names(
             n.num_evidence,
             _called(n.person) if n.person else f"voice {n.local_speaker}",
             n.person.id if n.person else None,
+            n.held,
         )
         for n in found
     ]
-    columns = ("id", "name", "confidence", "from", "messages", "of", "person")
+    columns = ("id", "name", "confidence", "from", "messages", "of", "person", "held")
     show(found, as_json, lambda: table(columns, rows, empty=f"No name is {status}."))
 
 

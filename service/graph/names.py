@@ -37,6 +37,9 @@ class ProposedName:
     """[0, 1]"""
     status: str
     """open | applied | rejected"""
+    held: str | None
+    """Why it is not applied by itself, sure as it may be: contradicted | taken | unsure. Only for who reads all: that a name
+    is taken tells that somebody has it."""
     created_at: datetime
     person: Person | None
     local_speaker: str | None
@@ -63,7 +66,8 @@ WITH n, subject,
   }) AS person,
   EXISTS { MATCH (subject)-[:UTTERED]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences } AS heard
 WHERE ($reads_all OR (num_evidence > 0 AND num_evidence = size(evidence))) AND (person IS NOT NULL OR heard)
-RETURN n {.id, .name, .confidence, .status, .created_at, sources: coalesce(n.sources, [])} AS proposal, num_evidence, person,
+RETURN n {.id, .name, .confidence, .status, .created_at, sources: coalesce(n.sources, []),
+  held: CASE WHEN $reads_all THEN n.held END} AS proposal, num_evidence, person,
   evidence[..$max_evidence] AS evidence, CASE WHEN person IS NULL THEN subject.id END AS local_speaker
 """
 

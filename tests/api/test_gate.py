@@ -26,6 +26,7 @@ from service.wiring import Services
 from tests.api.schema_walk import Walk
 from tests.api.serving import Api, serving
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
+from tests.graph.identity_builders import bound, corrected, decided, exemplar, may_be, not_same, proposed, unname
 
 schema = make_schema(development=True)._schema
 WALK = Walk(schema)
@@ -46,7 +47,11 @@ SAID = [
     Said("cleo", "The doctor says the knee needs an operation", ["cleo", "dan"], to=["dan"], session="attic", vector=V[4]),
     Said("dan", "Then we postpone the mountains until spring", ["cleo", "dan"], to=["cleo"], session="attic", vector=V[5]),
     Said("cleo", "A secret that is mine alone", ["cleo"], session="attic", vector=V[6]),
+    Said("zoe", "Nobody knows what I am called", ["cleo", "dan"], session="attic", vector=V[7]),
 ]
+NAMES = {"Anouk": ("ana", [1]), "Benedict": ("ben", [2]), "Maximilian": ("garden", [3]), "Cleopatra": ("cleo", [1, 4]),
+         "Daniela": ("dan", [5]), "Zoelina": ("zoe", [7])}  # fmt: skip
+"""Name → whom it is proposed for, and the turns that say so."""
 GROUPS = {"ana": {"ana", "ben"}, "ben": {"ana", "ben"}, "cleo": {"cleo", "dan"}, "dan": {"cleo", "dan"}, None: set()}
 
 
@@ -56,6 +61,10 @@ class House:
     world: World
     jobs: dict[str, str]
     """By account name, the id of a job."""
+    corrections: dict[str, str]
+    """By account name, the id of a correction."""
+    proposals: dict[str, str]
+    """By name, the id of its proposal."""
 
     def outside(self, *names: str) -> set[str]:
         """Everything that may not show to who sees what `names` see: ids, texts, names, titles."""
@@ -65,7 +74,8 @@ class House:
             t for i, s in enumerate(SAID) if i not in hidden for t in s.to
         }
         sessions = {s.session for i, s in enumerate(SAID) if i not in hidden}
-        people = {"ana", "ben", "cleo", "dan"} - known - seen
+        people = {"ana", "ben", "cleo", "dan", "zoe"} - known - seen
+        names = {name for name, (_, evidence) in NAMES.items() if set(evidence) & set(hidden)}
         rooms = {s.session for s in SAID} - sessions
         return {
             *(self.world.message(i) for i in hidden),
@@ -75,6 +85,10 @@ class House:
             *(self.world.session(s) for s in rooms),
             *rooms,
             *(id for name, id in self.jobs.items() if name not in seen),
+            *(id for name, id in self.corrections.items() if name not in seen),
+            *(f"why {name} thought so" for name in self.corrections if name not in seen),
+            *names,
+            *(self.proposals[name] for name in names),
         }
 
 
@@ -83,9 +97,10 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
     """A server whose default space is this file's, so that callers without a token meet it too."""
     space = f"test-{fresh()}"
     await graph.write(ensure_space, SpaceSettings(space))
-    world = await seed(graph, space, ["ana", "ben", "cleo", "dan"], SAID)
+    world = await seed(graph, space, ["ana", "ben", "cleo", "dan", "zoe"], SAID)
     await world.replies(2, 1)
     await world.replies(5, 4)
+    await guesses(world)
     services = Services(
         Settings(data_dir=tmp_path_factory.mktemp("data"), development=False, recogniser="none", space=space), graph
     )
@@ -95,19 +110,44 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
             new = NewJob(space, derived("account", space, "local", name), fresh(), "ingest", "hash", "{}")
             job, _ = await graph.write(save_job, new, JobStatus.RUNNING, again=())
             jobs[name] = job.id
-        yield House(api, world, jobs)
+        accounts = {name: derived("account", space, "local", name) for name in ("ana", "cleo")}
+        corrections = {
+            name: await corrected(world, account, ["cleo", "ben", name], why=f"why {name} thought so", messages=[1, 4])
+            for name, account in accounts.items()
+        }
+        proposals = {name: await proposed(world, about, name, evidence) for name, (about, evidence) in NAMES.items()}
+        yield House(api, world, jobs, corrections, proposals)
+
+
+async def guesses(world: World) -> None:
+    """What is known and guessed of voices, across what one may see and what one may not."""
+    await unname(world, "zoe")
+    for who in ("ben", "cleo", "zoe"):
+        await may_be(world, "garden", who)
+    await may_be(world, "zoe", "ben")
+    await may_be(world, "zoe", "dan")
+    await not_same(world, "ana", "zoe")
+    await bound(world, "garden", "cleo", runner_up_id=world.person("dan"), reason="why cleo thought so", by="cleo's account")
+    for index, runner_up in ((1, "cleo"), (2, "dan"), (3, "cleo"), (4, "ana"), (5, "zoe")):
+        await decided(world, index, runner_up_id=world.person(runner_up), reason="why cleo thought so", by="cleo's account")
+    for person, index in (("ana", 1), ("ana", 4), ("ben", 2), ("ben", 5), ("cleo", 6), ("cleo", 1)):
+        await exemplar(world, person, index)
 
 
 def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
     """What is asked of the root fields: ids the caller should not know, and words that are in what they may not read."""
     people = [house.world.person(p) for p in ("ana", "ben", "cleo", "dan")]
+    some = [house.world.message(i) for i in (1, 3, 4)]
     filters = f"filters: {{speakers: {json.dumps(people)}}}"
     words = '"surprise party presents doctor knee operation secret mountains breakfast"'
     return {
         "search": [f"query: {words}, first: 20, explain: true{f}" for f in ("", f", {filters}")],
         "ask": [f"question: {words}, explain: true"],
         "messages": ["first: 20", *(f'first: 9, speakerId: "{p}"' for p in people)],
-        **{name: ["first: 9", "last: 9"] for name in ("people", "sessions", "jobs")},
+        **{name: ["first: 9", "last: 9"] for name in ("people", "sessions", "jobs", "whoIsThis")},
+        "nameProposals": ["first: 9"],
+        "corrections": ["first: 9, undoneToo: true"],
+        "explainIdentity": [f'messageId: "{id}"' for id in (*ids, *some)],
         **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "job", "node")},
     }
 
@@ -166,6 +206,12 @@ async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
     token = house.api.token("ana", person_id=house.world.person("ana"))
     for given, seen in ((None, 1), (token, 4)):
         answers = await answers_to(house, given)
+        unknown = "".join(answer for query, answer in answers.items() if ": whoIsThis(" in query)
+        assert ("Somebody unresolved mumbles" in unknown, "Nobody knows" in unknown) == (given is not None, False)
+        why = "".join(answer for query, answer in answers.items() if ": explainIdentity(" in query)
+        assert ("bounded" in why, "Cleo" in why) == (given is not None, False)
+        rest = "".join(answer for query, answer in answers.items() if ": corrections(" in query or ": nameProposals(" in query)
+        assert ("why ana thought so" in rest, "Benedict" in rest) == (given is not None, given is not None)
         for way in (": messages(", ": search(", ": sessions("):
             found = "".join(answer for query, answer in answers.items() if way in query)
             assert sum(s.text in found for s in SAID) == seen, way
@@ -217,6 +263,13 @@ async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: Hou
             cleo_upload,
             "0" * 64,
         ),
+        ('mergePeople(personId: $id, intoId: "x", idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
+        ('splitPerson(personId: $id, messageIds: ["x"], idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
+        ('markNotSame(personId: $id, otherId: "x", idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
+        ('reassignMessages(messageIds: [$id], idempotencyKey: "$key")', house.world.message(4), fresh()),
+        ('undoCorrection(correctionId: $id, idempotencyKey: "$key")', house.corrections["cleo"], fresh()),
+        ('applyName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Cleopatra"], fresh()),
+        ('rejectName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Benedict"], fresh()),
     ):
         answers = []
         for given in (id, absent):

@@ -30,6 +30,16 @@ BOUNDED = {
     "Query.encoders": "a closed set",
     "Person.aliases": "names of one person",
     "Person.encoders": "a closed set",
+    "UnknownVoice.heard": "capped by the read",
+    "UnknownVoice.turns": "capped by the read",
+    "UnknownVoice.suggestions": "whom one voice may be",
+    "UnknownVoice.names": "names of one voice",
+    "NameProposal.sources": "a closed set",
+    "NameProposal.evidence": "capped by the read",
+    "Explanation.evidence": "capped by the read",
+    "Explanation.merges": "a chain of 12 at most",
+    "Explanation.suggestions": "whom one voice may be",
+    "Correction.people": "concerned by one correction",
 }
 
 

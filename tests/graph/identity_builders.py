@@ -68,6 +68,12 @@ MATCH (m:Message {id: evidence})
 MERGE (n)-[:EVIDENCED_BY]->(m)
 """
 
+SAVE_CORRECTION = """
+MERGE (c:Correction {id: $id})
+SET c.space = $space, c.kind = 'reassign', c.actor = $actor, c.why = $why, c.people = $people, c.messages = $messages,
+    c.record = '{}', c.created_at = datetime()
+"""
+
 DECISION: dict[str, Any] = {
     "decision": "link", "cosine": 0.61, "runner_up": 0.4, "runner_up_id": None, "margin": 0.21, "threshold": 0.52,
     "channels": "wideband", "policy": "bounded", "encoder": "campplus", "by": "router", "reason": None,
@@ -145,5 +151,15 @@ async def proposed(
     await world.graph.write(
         changes, SAVE_NAME, space=world.space, id=id, name=name, sources=list(sources), confidence=confidence, status=status,
         about=subject, evidence=[world.message(i) for i in evidence],
+    )  # fmt: skip
+    return id
+
+
+async def corrected(world: World, actor: str, people: Sequence[str], *, why: str = "", messages: Sequence[int] = ()) -> str:
+    """Id of the record of a correction; nothing else is changed."""
+    id = derived("correction", world.space, actor, why)
+    await world.graph.write(
+        changes, SAVE_CORRECTION, space=world.space, id=id, actor=actor, why=why,
+        people=[world.person(name) for name in people], messages=[world.message(i) for i in messages],
     )  # fmt: skip
     return id
