@@ -145,15 +145,17 @@ class Bounded:
     wideband are as far apart as two people."""
 
     max_exemplars: int = 12
-    """Enough for four channels or moods of three utterances each: more than three on one gain little (speech 3.5)."""
+    """Of all channels: enough for four channels or moods of three utterances each, as more than three gain little (speech.md
+    3.5)."""
     full_weight: float = 6.0
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
 
     def rows(self, voice: PersonVoice) -> Rows:
+        """A channel's twins stand for the person until they are heard on it themselves."""
         channels = sorted({e.channel for e in voice.exemplars}, key=lambda c: (c == TELEPHONE, c))
         if len(channels) < 2:
             return _one_row(voice)
-        sides = [[e for e in voice.exemplars if e.channel == channel] for channel in channels]
+        sides = [_heard([e for e in voice.exemplars if e.channel == channel]) for channel in channels]
         return Rows(np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]), tuple(channels))
 
     def learns(self, cosine: float, update: float) -> bool:
@@ -162,17 +164,36 @@ class Bounded:
     def learn(self, voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
         exemplars = [*voice.exemplars, _checked(exemplar, voice.space)]
         while len(exemplars) > self.max_exemplars:
-            del exemplars[self._least_missed(exemplars)]
+            dropped = self._least_missed(exemplars)
+            exemplars = [e for e in exemplars if e is not dropped]
         kept = tuple(exemplars)
-        return replace(voice, exemplars=kept, centroid=centroid(kept, voice.space, full_weight=self.full_weight))
+        return replace(voice, exemplars=kept, centroid=center(kept, voice.space, full_weight=self.full_weight))
 
-    def _least_missed(self, exemplars: Sequence[Exemplar]) -> int:
-        """Of the two exemplars most alike the one with less net speech; ties by id, so that order does not matter."""
-        matrix = np.stack([e.vector for e in exemplars])
+    def _least_missed(self, exemplars: Sequence[Exemplar]) -> Exemplar:
+        """On the channel with most of them, so that none pushes another out: a twin if the person was heard there too, else
+        of the two most alike the one of less worth. Does not depend on their order."""
+        num = Counter(e.channel for e in exemplars)
+        crowded = min(num, key=lambda c: (-num[c], c))
+        there = sorted((e for e in exemplars if e.channel == crowded), key=lambda e: e.id)
+        twins = [e for e in there if e.twin_of is not None]
+        if twins and len(twins) < len(there):
+            return min(twins, key=self._worth)
+        if len(there) == 1:
+            return min(exemplars, key=self._worth)
+        matrix = np.stack([e.vector for e in there])
         alike = matrix @ matrix.T
         np.fill_diagonal(alike, -np.inf)
         pair = np.unravel_index(int(np.argmax(alike)), alike.shape)
-        return min((int(i) for i in pair), key=lambda i: (exemplars[i].net_speech, exemplars[i].id))
+        return min((there[int(i)] for i in pair), key=self._worth)
+
+    def _worth(self, exemplar: Exemplar) -> tuple[float, float, float, str]:
+        """Speech as far as it helps, then signal, then speech beyond; last the id, so that there is one answer."""
+        return min(exemplar.net_speech, self.full_weight), exemplar.snr_db, exemplar.net_speech, exemplar.id
+
+
+def _heard(exemplars: Sequence[Exemplar]) -> Sequence[Exemplar]:
+    """Without twins, unless there is nothing else."""
+    return [e for e in exemplars if e.twin_of is None] or exemplars
 
 
 def _one_row(voice: PersonVoice) -> Rows:
@@ -189,6 +210,11 @@ def _checked(exemplar: Exemplar, space: EmbeddingSpace) -> Exemplar:
 def _added(voice: PersonVoice, exemplar: Exemplar) -> PersonVoice:
     exemplars = (*voice.exemplars, _checked(exemplar, voice.space))
     return replace(voice, exemplars=exemplars, centroid=centroid(exemplars, voice.space))
+
+
+def center(exemplars: Sequence[Exemplar], space: EmbeddingSpace, *, full_weight: float | None = None) -> Samples:
+    """`centroid` of what was heard: a twin is no further evidence of a voice. Raises BadVoiceVector."""
+    return centroid(_heard(exemplars), space, full_weight=full_weight)
 
 
 def centroid(exemplars: Sequence[Exemplar], space: EmbeddingSpace, *, full_weight: float | None = None) -> Samples:
@@ -226,4 +252,4 @@ def recomputed(voice: PersonVoice, policy_name: str) -> PersonVoice:
     there it is the mean of the live ones. Raises BadVoiceVector without any exemplar: drop such a person from the gallery."""
     kept = policy(policy_name)
     full_weight = kept.full_weight if isinstance(kept, Bounded) else None
-    return replace(voice, centroid=centroid(voice.exemplars, voice.space, full_weight=full_weight))
+    return replace(voice, centroid=center(voice.exemplars, voice.space, full_weight=full_weight))
