@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from graph_schema.schema import VOICE_SPACES
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.spaces import bump_revision
@@ -26,8 +27,20 @@ ORDER BY channel
 LIST_LIVE_EXEMPLARS = """
 MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
 WHERE e.twin_of IS NULL AND (e.expires_at IS NULL OR e.expires_at > datetime())
-RETURN p.id AS person_id, e {.id, .net_speech, .snr_db, .channel, .message_id, vector: e.vector__<space>} AS exemplar
-ORDER BY person_id, e.id
+WITH p.id AS person_id, e.channel AS channel, collect(e) AS exemplars
+ORDER BY person_id
+WITH channel, collect({person_id: person_id, exemplars: exemplars})[..$people] AS heard
+UNWIND heard AS person
+UNWIND person.exemplars AS e
+RETURN person.person_id AS person_id,
+       e {.id, .net_speech, .snr_db, .channel, .message_id, vector: e.vector__<space>} AS exemplar
+ORDER BY person_id, exemplar.id
+"""
+
+LIST_CHANNEL_SPACES = """
+MATCH (c:Channel {space: $space})
+RETURN DISTINCT c.encoder AS name, c.encoder_version AS version
+ORDER BY name, version
 """
 
 SAVE_CHANNELS = """
@@ -51,11 +64,23 @@ async def list_channels(tx: Tx, space: str, encoder: EmbeddingSpace) -> dict[str
     return {row["channel"]: ChannelMean(**{**row, "vector": np.asarray(row["vector"], dtype=np.float32)}) for row in found}
 
 
-async def list_live_exemplars(tx: Tx, space: str, encoder: EmbeddingSpace) -> dict[str, list[Exemplar]]:
-    """Of everybody, by person id, without telephone twins: what channel means are a function of."""
+async def list_channel_spaces(tx: Tx, space: str) -> list[EmbeddingSpace]:
+    """Embedding spaces in which channels of `space` have a mean."""
+    found = await rows(tx, LIST_CHANNEL_SPACES, space=space)
+    return [EmbeddingSpace(row["name"], row["version"], VOICE_SPACES[row["name"]]) for row in found]
+
+
+async def list_live_exemplars(tx: Tx, space: str, encoder: EmbeddingSpace, people: int) -> dict[str, list[Exemplar]]:
+    """By person id, without telephone twins: what channel means are a function of. Of each channel only the `people` first
+    by id."""
     found: dict[str, list[Exemplar]] = {}
     for row in await rows(
-        tx, for_space(LIST_LIVE_EXEMPLARS, encoder.name), space=space, encoder=encoder.name, version=encoder.version
+        tx,
+        for_space(LIST_LIVE_EXEMPLARS, encoder.name),
+        space=space,
+        encoder=encoder.name,
+        version=encoder.version,
+        people=people,
     ):
         exemplar = {**row["exemplar"], "vector": np.asarray(row["exemplar"]["vector"], dtype=np.float32)}
         found.setdefault(row["person_id"], []).append(Exemplar(**exemplar))

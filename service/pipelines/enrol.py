@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
 from service.errors import InvalidInput, VoicegraphError
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
 from service.graph.spaces import ensure_space
 from service.graph.write_consents import Enrolment, save_consent, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
+from service.identity.consent import REFUSED
 from service.identity.policies import policy
+from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.clip import main_voice
 from service.pipelines.gallery import Candidates, GalleryReader
 from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
@@ -173,10 +175,17 @@ def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) ->
 async def record_consent(
     graph: Graph, *, space: str, person_id: str, state: Consent, text_version: str, channel: str, at: datetime | None = None
 ) -> str:
-    """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns. Raises NotFound."""
-    return await graph.write(
-        save_consent, space, person_id, state, text_version=text_version, channel=channel, at=at or datetime.now(UTC)
-    )
+    """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns, also from the means of the channels it
+    was heard on. Raises NotFound."""
+
+    async def save(tx: Tx) -> str:
+        consent_id = await save_consent(tx, space, person_id, state, text_version=text_version, channel=channel, at=when)
+        if state in REFUSED:
+            await remake_channel_means(tx, space)
+        return consent_id
+
+    when = at or datetime.now(UTC)
+    return await graph.write(save)
 
 
 async def rename(graph: Graph, *, space: str, person_id: str, name: str) -> None:

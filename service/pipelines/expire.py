@@ -9,6 +9,7 @@ from service.graph.voices import changed_voices
 from service.graph.write_consents import forget_expired_exemplars, list_encoders
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
+from service.pipelines.channel_means import remake_channel_means
 from service.types.people import SpaceSettings
 
 
@@ -26,4 +27,5 @@ async def _expire(tx: Tx, settings: SpaceSettings, now: datetime) -> list[str]:
             _, left = await changed_voices(tx, settings.id, encoder, since=settings.identity_revision + 1, ids=people)
             voices = [recomputed(voice, settings.routing) for person in people if (voice := left[person]) is not None]
             await save_voices(tx, settings.id, encoder, [VoiceWrite(voice) for voice in voices])
+        await remake_channel_means(tx, settings.id)
     return people

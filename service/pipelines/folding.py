@@ -32,6 +32,8 @@ class Checkpoint:
     """Words heard so far that are no message's, less those of the transcript that are; once settled, all words left out."""
     mended: int = 0
     """Once settled: places where the transcript broke its format."""
+    merged: bool = False
+    """Once settled: fragments are joined and proposals made."""
 
     def dumps(self) -> str:
         """JSON, the same for the same state."""
@@ -41,6 +43,7 @@ class Checkpoint:
             "fold": self.fold.to_checkpoint(),
             "left_out": self.left_out,
             "mended": self.mended,
+            "merged": self.merged,
         }
         return json.dumps(kept, sort_keys=True, separators=(",", ":"))
 
@@ -50,7 +53,7 @@ class Checkpoint:
             return cls()
         kept = json.loads(text)
         fold = FoldState.from_checkpoint(kept["fold"])
-        return cls(kept["next_index"], kept["settled"], fold, kept["left_out"], kept["mended"])
+        return cls(kept["next_index"], kept["settled"], fold, kept["left_out"], kept["mended"], kept["merged"])
 
 
 class Folding:
@@ -70,8 +73,8 @@ class Folding:
     ) -> None:
         self.checkpoint = Checkpoint.loads(checkpoint)
         self.stored = checkpoint
-        self._graph, self._gallery, self._config = graph, gallery, config
-        self._space, self._session_id, self._encoder, self._embedder = space, session_id, encoder, embedder
+        self.space, self.session_id, self.encoder = space, session_id, encoder
+        self._graph, self._gallery, self._config, self._embedder = graph, gallery, config, embedder
 
     async def take(self, messages: Sequence[NewMessage], evidence: Sequence[TurnEvidence], *, left_out: int = 0) -> None:
         """Decide and write the next turns, in spoken order. `left_out`: by how many words they change the checkpoint's."""
@@ -113,7 +116,7 @@ class Folding:
         """Until the people are still those the decisions rest on: each time they are not, another writer got on."""
         vectors = [turn.embedding.vector for turn in evidence if turn.embedding is not None]
         while True:
-            candidates = await self._gallery(self._space, vectors, near=self.checkpoint.fold.bound.values())
+            candidates = await self._gallery(self.space, vectors, near=self.checkpoint.fold.bound.values())
             before = self.checkpoint.fold.with_gallery(candidates.voices, candidates.population, candidates.channels)
             after, decisions = await asyncio.to_thread(decide, before)
             checkpoint = Checkpoint(next_index, settled, after, self.checkpoint.left_out + left_out, mended)
@@ -122,9 +125,9 @@ class Folding:
             saved = await self._graph.write(
                 save_batch,
                 Batch(
-                    space=self._space,
-                    session_id=self._session_id,
-                    encoder=self._encoder,
+                    space=self.space,
+                    session_id=self.session_id,
+                    encoder=self.encoder,
                     embedder=self._embedder,
                     read_revision=candidates.revision,
                     checkpoint_before=self.stored,
@@ -141,7 +144,7 @@ class Folding:
                 self.checkpoint, self.stored = checkpoint, stored
                 kept = [c.voice for c in changed if c.voice.person_id in saved.kept]
                 refused = [c.voice.person_id for c in changed if c.voice.person_id not in saved.kept]
-                self._gallery.learnt(self._space, candidates.revision, saved.revision, kept, refused)
+                self._gallery.learnt(self.space, candidates.revision, saved.revision, kept, refused)
                 return
 
 

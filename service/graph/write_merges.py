@@ -1,0 +1,206 @@
+"""What does the graph know for and against two people being one, and how is it written what a session's end made of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from service.graph.channels import save_channels
+from service.graph.driver import Tx, rows
+from service.graph.write_corrections import VOICEGRAPH, CorrectionConflict, merge_people
+from service.graph.write_sessions import RevisionMoved, hold_session
+from service.types.audio import EmbeddingSpace
+from service.types.ids import derived
+from service.types.people import ChannelMean
+
+Pair = frozenset[str]
+
+ALIKE, EXCLUSIVE = "alike", "exclusive"
+"""`why` of the MAY_BE edges that this module writes; those of names are not its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeEvidence:
+    """What but the voice speaks about who may be whom."""
+
+    not_same: frozenset[Pair]
+    """Pairs of people that a human rejected."""
+    apart: frozenset[Pair]
+    """Pairs that were two tracks of one session."""
+    settled: frozenset[str]
+    """People with a name or an account: somebody by more than their voice."""
+    sessions: Mapping[str, int]
+    """Person → sessions they spoke in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewMerge:
+    person_id: str
+    into: str
+    cosine: float
+    confirmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """That `subject` (a person or a local speaker) may be `person_id`; the rest as the MAY_BE edge has it."""
+
+    subject: str
+    person_id: str
+    cosine: float
+    margin: float | None
+    threshold: float
+    num_turns: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """All that the end of one session changes about who is who."""
+
+    space: str
+    session_id: str
+    encoder: EmbeddingSpace
+    read_revision: int
+    checkpoint_before: str | None
+    checkpoint: str
+    people: Collection[str]
+    """Who was heard: what was proposed of them before is replaced."""
+    merges: Sequence[NewMerge]
+    proposals: Sequence[Proposed]
+    channels: Mapping[str, ChannelMean]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    corrections: tuple[str, ...]
+    """Ids, one for each merge made."""
+    num_proposals: int
+
+
+LIST_NOT_SAME = """
+MATCH (p:Person {space: $space})-[:NOT_SAME_AS]->(q:Person)
+RETURN p.id AS one, q.id AS other
+"""
+
+LIST_APART = """
+MATCH (p:Person {space: $space})<-[:IS]-(l:LocalSpeaker)-[:HEARD_IN]->(:Session)<-[:HEARD_IN]-(k:LocalSpeaker)-[:IS]->(q:Person)
+WHERE p.id IN $ids AND l.id <> k.id AND p.id <> q.id
+RETURN DISTINCT p.id AS one, q.id AS other
+"""
+
+LIST_SETTLED = """
+MATCH (p:Person {space: $space})
+WHERE p.kind IN ['named', 'bot'] OR EXISTS { (:Account)-[:IS]->(p) }
+RETURN p.id AS id
+"""
+
+COUNT_SESSIONS = """
+MATCH (p:Person {space: $space})
+WHERE p.id IN $ids
+RETURN p.id AS id, COUNT { MATCH (p)-[:SPEAKS]->(m:Message) RETURN DISTINCT m.session_id } AS sessions
+"""
+
+LIST_AT_ONCE = """
+UNWIND $pairs AS pair
+MATCH (p:Person {space: $space, id: pair[0]})
+MATCH (q:Person {space: $space, id: pair[1]})
+WHERE EXISTS {
+  MATCH (p)-[:SPEAKS]->(m:Message)-[:IN_SESSION]->(:Session)<-[:IN_SESSION]-(n:Message)<-[:SPEAKS]-(q)
+  WHERE m.start <= n.end - $seconds AND n.start <= m.end - $seconds
+}
+RETURN p.id AS one, q.id AS other
+"""
+
+FORGET_PROPOSALS = """
+MATCH (s:Session {space: $space, id: $session_id})
+CALL (s) {
+  MATCH (s)<-[:HEARD_IN]-(l:LocalSpeaker)-[b:MAY_BE]->(:Person) RETURN b
+  UNION
+  MATCH (p:Person {space: $space})-[b:MAY_BE]-(:Person) WHERE p.id IN $people RETURN b
+}
+WITH b WHERE b.why IN ['alike', 'exclusive']
+DELETE b
+"""
+
+SAVE_PROPOSALS_OF_PEOPLE = """
+UNWIND $proposals AS row
+MATCH (subject:Person {space: $space, id: row.subject})
+MATCH (p:Person {space: $space, id: row.person_id})
+MERGE (subject)-[b:MAY_BE]->(p)
+SET b = row.properties
+"""
+
+SAVE_PROPOSALS_OF_VOICES = """
+UNWIND $proposals AS row
+MATCH (subject:LocalSpeaker {space: $space, id: row.subject})
+MATCH (p:Person {space: $space, id: row.person_id})
+MERGE (subject)-[b:MAY_BE]->(p)
+SET b = row.properties
+"""
+
+SAVE_CHECKPOINT = """
+MATCH (s:Session {space: $space, id: $session_id})
+SET s.checkpoint = $checkpoint
+"""
+
+
+async def read_merge_evidence(tx: Tx, space: str, ids: Collection[str]) -> MergeEvidence:
+    """Of the people `ids` (those heard) against everybody."""
+    not_same = await rows(tx, LIST_NOT_SAME, space=space)
+    apart = await rows(tx, LIST_APART, space=space, ids=sorted(ids))
+    settled = await rows(tx, LIST_SETTLED, space=space)
+    sessions = await rows(tx, COUNT_SESSIONS, space=space, ids=sorted(ids))
+    return MergeEvidence(
+        frozenset(frozenset((row["one"], row["other"])) for row in not_same),
+        frozenset(frozenset((row["one"], row["other"])) for row in apart),
+        frozenset(row["id"] for row in settled),
+        {row["id"]: row["sessions"] for row in sessions},
+    )
+
+
+async def list_at_once(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, seconds: float) -> frozenset[Pair]:
+    """Those of `pairs` of people who somewhere spoke at the same time, for `seconds` or longer."""
+    found = await rows(tx, LIST_AT_ONCE, space=space, pairs=[list(pair) for pair in pairs], seconds=seconds)
+    return frozenset(frozenset((row["one"], row["other"])) for row in found)
+
+
+async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
+    """Write all of it, each merge with the record that undoes it. Nothing is written when people changed since
+    `read_revision`. Raises SessionBusy as save_batch does.
+
+    A merge that the graph does not take (its chain would be too long to read) becomes a proposal."""
+    space, session_id = merging.space, merging.session_id
+    revision = await hold_session(tx, space, session_id, merging.checkpoint_before)
+    if revision != merging.read_revision:
+        return RevisionMoved(revision)
+    corrections, proposals = [], list(merging.proposals)
+    for new in merging.merges:
+        correction = derived("merge", session_id, new.person_id, new.into)
+        try:
+            await merge_people(
+                tx,
+                space,
+                new.person_id,
+                new.into,
+                actor=VOICEGRAPH,
+                why=ALIKE,
+                confirmed=new.confirmed,
+                cosine=new.cosine,
+                correction_id=correction,
+            )
+            corrections.append(correction)
+        except CorrectionConflict:
+            proposals.append(Proposed(new.person_id, new.into, new.cosine, None, new.cosine, 0, ALIKE))
+    await tx.run(FORGET_PROPOSALS, space=space, session_id=session_id, people=sorted(merging.people))
+    written = [_row(proposal) for proposal in proposals]
+    await tx.run(SAVE_PROPOSALS_OF_PEOPLE, space=space, proposals=written)
+    await tx.run(SAVE_PROPOSALS_OF_VOICES, space=space, proposals=written)
+    await save_channels(tx, space, merging.encoder, merging.channels)
+    await tx.run(SAVE_CHECKPOINT, space=space, session_id=session_id, checkpoint=merging.checkpoint)
+    return Merged(tuple(corrections), len(proposals))
+
+
+def _row(proposal: Proposed) -> dict[str, object]:
+    properties = asdict(proposal)
+    return {"subject": properties.pop("subject"), "person_id": properties.pop("person_id"), "properties": properties}

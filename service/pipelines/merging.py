@@ -1,0 +1,137 @@
+"""Who of a finished session is a fragment of somebody known? Read once, decided purely, written in one transaction with its
+checkpoint: a run broken off before it merges, one broken off after it does not merge again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from service.graph.channels import list_live_exemplars
+from service.graph.driver import Graph
+from service.graph.write_merges import (
+    Merged,
+    MergeEvidence,
+    Merging,
+    NewMerge,
+    Pair,
+    Proposed,
+    list_at_once,
+    read_merge_evidence,
+    save_merging,
+)
+from service.identity.channels import channel_means
+from service.identity.merging import MergeConfig, MergeResult, SessionEvidence, merges
+from service.identity.rules import RouterConfig
+from service.pipelines.channel_means import MAX_PEOPLE, means_of
+from service.pipelines.folding import Folding
+from service.pipelines.gallery import Candidates, GalleryReader
+from service.types.audio import EmbeddingSpace
+from service.types.people import ChannelMean, SpaceSettings, VoiceAccess
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    candidates: Candidates
+    evidence: MergeEvidence
+    channels: Mapping[str, ChannelMean]
+    """as the exemplars make them now"""
+
+
+async def merge_session(
+    graph: Graph,
+    gallery: GalleryReader,
+    folding: Folding,
+    settings: SpaceSettings,
+    router: RouterConfig,
+    config: MergeConfig | None = None,
+) -> Merged | None:
+    """Join fragments, propose what is less sure and make the channel means anew, once for the settled session of `folding`;
+    None if that was done before. Begins again when people changed in between. `router`: whose policy and thresholds hold.
+
+    Raises SessionBusy."""
+    if folding.checkpoint.merged:
+        return None
+    config = replace(
+        config or MergeConfig(),
+        policy=router.policy,
+        thresholds=router.thresholds,
+        confirm=settings.voice_access is VoiceAccess.OPEN,
+    )
+    session = SessionEvidence.of(folding.checkpoint.fold)
+    after = replace(folding.checkpoint, merged=True)
+    while True:
+        known = await _read(graph, gallery, folding, session)
+        result = await _decided(graph, settings.id, known, session, config, router.floors.simultaneous)
+        merging = Merging(
+            space=settings.id,
+            session_id=folding.session_id,
+            encoder=folding.encoder,
+            read_revision=known.candidates.revision,
+            checkpoint_before=folding.stored,
+            checkpoint=after.dumps(),
+            people=session.people,
+            merges=[NewMerge(m.person_id, m.into, m.cosine, m.confirmed) for m in result.merges],
+            proposals=[Proposed(**asdict(proposal)) for proposal in result.proposals],
+            channels=known.channels,
+        )
+        saved = await graph.write(save_merging, merging)
+        if isinstance(saved, Merged):
+            folding.checkpoint, folding.stored = after, merging.checkpoint
+            return saved
+
+
+async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session: SessionEvidence) -> _Known:
+    """In a space too large to hold, the candidates are those near a voice heard in the session."""
+    space, people = folding.space, sorted(session.people)
+    candidates = await gallery(space, [], near=people)
+    if candidates.population:
+        heard = [e.vector for p in people if p in candidates.voices for e in candidates.voices[p].exemplars]
+        pending = [t.embedding.vector for t in session.unresolved if t.embedding is not None]
+        candidates = await gallery(space, [*heard, *pending], near=people)
+    evidence = await graph.read(read_merge_evidence, space, people)
+    return _Known(candidates, evidence, await _channels(graph, space, folding.encoder, candidates))
+
+
+async def _channels(graph: Graph, space: str, encoder: EmbeddingSpace, candidates: Candidates) -> Mapping[str, ChannelMean]:
+    if not candidates.population:
+        return await asyncio.to_thread(means_of, candidates.voices)
+    return channel_means(await graph.read(list_live_exemplars, space, encoder, MAX_PEOPLE))
+
+
+async def _decided(
+    graph: Graph, space: str, known: _Known, session: SessionEvidence, config: MergeConfig, seconds: float
+) -> MergeResult:
+    """Until no two who were ever heard at once would be joined: only of those that would be, it is looked up."""
+    evidence, apart = known.evidence, set[Pair](known.evidence.apart)
+    while True:
+        result = await asyncio.to_thread(
+            merges,
+            known.candidates.voices,
+            session,
+            evidence.not_same,
+            config,
+            apart=frozenset(apart),
+            settled=evidence.settled,
+            sessions=evidence.sessions,
+            channels=known.candidates.channels,
+            population=known.candidates.population,
+        )
+        pairs = _joined(known.candidates, result)
+        at_once = await graph.read(list_at_once, space, pairs, seconds=seconds) - apart
+        if not at_once:
+            return result
+        apart |= at_once
+
+
+def _joined(candidates: Candidates, result: MergeResult) -> list[tuple[str, str]]:
+    """Every pair of members that the merges make one, the fragment's first."""
+    sets: dict[str, set[str]] = {}
+    for person, voice in candidates.voices.items():
+        sets.setdefault(voice.same_as or person, {voice.same_as or person}).add(person)
+    pairs = []
+    for merge in result.merges:
+        gone, into = sets.pop(merge.person_id, {merge.person_id}), sets.setdefault(merge.into, {merge.into})
+        pairs += [(one, other) for one in sorted(gone) for other in sorted(into)]
+        into |= gone
+    return pairs
