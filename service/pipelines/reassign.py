@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from graph_schema.schema import VOICE_SPACES
 from service.errors import InvalidInput, NotFound
 from service.graph.corrections import StandingCorrection, list_corrections_of_turns
 from service.graph.driver import Tx
 from service.graph.merges import list_merges
 from service.graph.settled_sessions import SettledSession, get_settled_session
 from service.graph.spaces import lock_space
-from service.graph.write_consents import forget_voiceprints
 from service.graph.write_corrections import (
     REASSIGN,
     SPLIT,
@@ -27,33 +25,25 @@ from service.graph.write_corrections import (
     save_correction,
     touch,
 )
-from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
+from service.graph.write_people import PersonWrite, save_people
 from service.graph.write_reassignments import (
-    ExemplarHeld,
-    ExemplarMove,
     TrackHeld,
     TurnHeld,
     count_holdings,
     forget_identities,
     list_counts,
-    list_exemplars_held,
-    list_exemplars_of_people,
     list_tracks_held,
     list_turns_held,
     list_turns_of_tracks,
-    list_voice_consents,
-    move_exemplars,
     save_split_person,
     save_turns,
 )
 from service.graph.write_sessions import SAVE_IDENTITIES, SessionBusy
-from service.identity.consent import Keep, may_keep
-from service.identity.policies import recomputed
+from service.pipelines.moved_voices import exemplar_moves
 from service.pipelines.resettle import Resettled, missing_texts, resettled, save_resettled
-from service.types.audio import EmbeddingSpace, Samples, TextEmbedder
+from service.types.audio import Samples, TextEmbedder
 from service.types.ids import derived
 from service.types.memory import SessionStatus
-from service.types.people import Consent, PersonVoice, SpaceSettings
 
 CORRECTED, UNRESOLVED = "corrected", "unresolved"
 """Decisions of a turn that a human gave to somebody, or to nobody."""
@@ -83,7 +73,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     settings = await lock_space(tx, moving.space)
     turns = await _turns(tx, moving)
     stood = await sessions_of(tx, moving.space, turns)
-    exemplars = await _exemplars(tx, settings, moving, turns)
+    exemplars = await exemplar_moves(tx, settings, turns, moving.to, moving.now)
     tracks = await _bases(tx, moving.space, turns)
     people = {turn.speaker_id for turn in turns if turn.speaker_id} | ({moving.to} if moving.to else set())
     apart = [sorted((moving.to, p)) for p in sorted(people - {moving.to})] if moving.split_from and moving.to else []
@@ -191,76 +181,6 @@ def _moved(turn: TurnHeld, to: str | None, actor: str) -> TurnHeld:
 def _was(turn: TurnHeld) -> dict[str, Any]:
     names = ("message_id", "speaker_id", "decision", "reason", "speaks", "uttered")
     return {name: value for name, value in asdict(turn).items() if name in names}
-
-
-# ---- voices
-
-
-@dataclass(frozen=True, slots=True)
-class ExemplarMoves:
-    """Pieces of voice to move, and those that may not be kept."""
-
-    moves: tuple[ExemplarMove, ...]
-    gone: tuple[str, ...]
-    encoders: frozenset[EmbeddingSpace]
-    people: frozenset[str]
-    """Whose voices change."""
-    record: Sequence[Mapping[str, Any]] = ()
-
-    async def save(self, tx: Tx, settings: SpaceSettings) -> None:
-        """And make the centroids anew of what is left."""
-        await move_exemplars(tx, settings.id, self.moves, self.gone)
-        for encoder in sorted(self.encoders, key=lambda e: (e.name, e.version)):
-            live = await list_exemplars_of_people(tx, settings.id, encoder, sorted(self.people))
-            voices = [PersonVoice(p, encoder, exemplars[0].vector, exemplars) for p, exemplars in sorted(live.items())]
-            await save_voices(tx, settings.id, encoder, [VoiceWrite(recomputed(v, settings.routing)) for v in voices])
-        if self.encoders:
-            await forget_voiceprints(tx, settings.id, sorted(self.people))
-
-
-def encoder_of(exemplar: ExemplarHeld) -> EmbeddingSpace:
-    return EmbeddingSpace(exemplar.encoder, exemplar.encoder_version, VOICE_SPACES[exemplar.encoder])
-
-
-def expiry(consent: Consent, settings: SpaceSettings, before: datetime | None, now: datetime) -> datetime | None:
-    """Until when a voice in this consent state may be kept that had to be gone at `before`: asked or not, never later than
-    that while nobody has agreed."""
-    match may_keep(consent, settings):
-        case Keep(expires_after_days=days) if consent is Consent.UNKNOWN:
-            return before or (None if days is None else now + timedelta(days=days))
-        case _:
-            return None
-
-
-async def _exemplars(tx: Tx, settings: SpaceSettings, moving: Moving, turns: Sequence[TurnHeld]) -> ExemplarMoves:
-    """To whom the turns go; a voice that is nobody's stays with its track, on the terms of those never asked."""
-    by_message = {turn.message_id: turn for turn in turns}
-    held = await list_exemplars_held(tx, moving.space, list(by_message))
-    consent = Consent.UNKNOWN
-    if moving.to is not None:
-        consent = (await list_voice_consents(tx, moving.space, [moving.to]))[moving.to]
-    kept = isinstance(may_keep(consent, settings), Keep)
-    moves, gone, record = [], [], []
-    for exemplar in held:
-        owner = moving.to or by_message[exemplar.message_id].track
-        if kept:
-            expires_at = expiry(consent, settings, exemplar.expires_at, moving.now)
-            moves.append(ExemplarMove(exemplar.id, owner, moving.to is not None, consent, expires_at))
-        else:
-            gone.append(exemplar.id)
-        record.append(
-            {
-                "id": exemplar.id,
-                "owner": exemplar.owner,
-                "of_person": exemplar.owner != by_message[exemplar.message_id].track,
-                "consent": exemplar.consent,
-                "expires_at": exemplar.expires_at.isoformat() if exemplar.expires_at else None,
-                "now": owner if kept else None,
-            }
-        )
-    owners = {exemplar.owner for exemplar in held} - {turn.track for turn in turns}
-    people = frozenset(owners | ({moving.to} if moving.to else set()))
-    return ExemplarMoves(tuple(moves), tuple(gone), frozenset(map(encoder_of, held)), people, record)
 
 
 # ---- counts

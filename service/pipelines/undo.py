@@ -36,7 +36,8 @@ from service.graph.write_reassignments import (
     save_turns,
 )
 from service.identity.consent import Keep, may_keep
-from service.pipelines.reassign import ExemplarMoves, count, encoder_of, expiry, save_sessions, sessions_of, settle_tracks
+from service.pipelines.moved_voices import ExemplarMoves, encoder_of, expiry
+from service.pipelines.reassign import count, save_sessions, sessions_of, settle_tracks
 from service.pipelines.resettle import resettled
 from service.types.audio import Samples, TextEmbedder
 from service.types.people import Consent, SpaceSettings
@@ -81,7 +82,7 @@ async def _undo_merge(tx: Tx, undoing: Undoing, correction: StandingCorrection) 
         await unmerge(tx, space, *record["merged"])
     await touch(tx, space, concerned)
     verdict = None
-    if correction.actor == VOICEGRAPH and undoing.actor != VOICEGRAPH:
+    if "merged" in record and correction.actor == VOICEGRAPH and undoing.actor != VOICEGRAPH:
         why = f"undid the automatic merge {correction.id}"
         said = await say_not_same(tx, space, record["person"], record["into"], actor=undoing.actor, why=why)
         verdict = said.correction_id
