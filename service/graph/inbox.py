@@ -165,6 +165,8 @@ async def find_unknown(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str
     found = await rows(
         tx, FIND_UNKNOWN, space=scope.space, audiences=scope.audiences, ids=list(ids), max_heard=MAX_HEARD, max_turns=MAX_TURNS
     )
+    if not found:
+        return {}
     unknown = [row["id"] for row in found]
     people = await list_suggestions(tx, scope, unknown)
     names = await list_names_of(tx, scope, unknown)

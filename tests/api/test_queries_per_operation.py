@@ -13,6 +13,7 @@ from service.settings import Settings
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
+from tests.graph.identity_builders import may_be, proposed
 
 PEOPLE = ["ana", "ben", "cleo", "dan"]
 GATE = 3
@@ -46,7 +47,11 @@ async def counted(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[tup
         Said(PEOPLE[i % 4], f"line {i}", PEOPLE, to=[PEOPLE[(i + 1) % 4]], session=f"day {i % 8}", vector=v)
         for i, v in enumerate(unit_vectors(48))
     ]
+    said += [Said(None, f"mumble {i}", PEOPLE, session=f"day {i}") for i in range(8)]
     world = await seed(graph, space, PEOPLE, said)
+    for i in range(8):
+        await may_be(world, f"day {i}", "ben")
+        await proposed(world, f"day {i}", "Dora", [48 + i])
     counting = Counting(graph._driver, graph.config, graph.version)
     services = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", space=space), counting)
     async with serving(services, space) as api:
@@ -54,6 +59,8 @@ async def counted(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[tup
 
 
 PERSON = "{ displayName }"
+UNKNOWN = """{ turns { text } heard { session { title } } suggestions { person { displayName } }
+  names { name evidence { text } } }"""
 MESSAGE = f"{{ text speaker {PERSON} addressees {{ person {PERSON} }} session {{ title }} replyTo {{ text }} }}"
 
 
@@ -68,6 +75,8 @@ MESSAGE = f"{{ text speaker {PERSON} addressees {{ person {PERSON} }} session {{
             6,
         ),
         (f"{{ people(first: %d) {{ edges {{ node {{ messages(first: 5) {{ edges {{ node {MESSAGE} }} }} }} }} }} }}", 6),
+        (f"{{ whoIsThis(first: %d) {{ totalCount edges {{ node {UNKNOWN} }} }} }}", 10),
+        ("{ nameProposals(first: %d) { edges { node { name evidence { text } } } } }", 4),
         (f'{{ search(query: "line", first: %d) {{ ... on SearchResult {{ hits {{ message {MESSAGE} }} }} }} }}', 18),
     ],
 )
