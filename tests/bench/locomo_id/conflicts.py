@@ -42,7 +42,7 @@ NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 """Each is exchanged with its neighbour: 2 with 3, 4 with 5 … "One" is left: it mostly counts nothing."""
 
 _MONTH = f"(?:{'|'.join(MONTHS)})"
-_PLACE = "|".join(sorted([*(p for kind in PLACES.values() for p in kind), *ALIASES], key=len, reverse=True))
+_PLACE = "|".join(map(re.escape, sorted([*(p for kind in PLACES.values() for p in kind), *ALIASES], key=len, reverse=True)))
 _UNIT = r"(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?"
 _FACT = re.compile(
     rf"""

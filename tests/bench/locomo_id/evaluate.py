@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from service.identity.ask import AskConfig, verify
 from service.identity.channels import channel_means
@@ -12,15 +13,28 @@ from service.identity.merging import MergeConfig, SessionEvidence, merges, overl
 from service.identity.metrics import b_cubed_items, routing_counts
 from service.identity.router import NO_TRACK, FoldState, RouterConfig, paper_config, settle, step
 from service.identity.thresholds import Thresholds
-from service.types.audio import SpeakerEmbedding
+from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.ids import derived
 from service.types.people import ChannelMean, Decision, PersonVoice, TurnEvidence, Unresolved, VoiceVerdict
-from tests.bench.locomo_id.collections import Collection, Query, Session, Turn
+from tests.bench.locomo_id.collections import CLEAN, Collection, Query, Session, Turn
 from tests.bench.locomo_id.shifts import SNR_DB
-from tests.bench.locomo_id.voices import Bank
+from tests.bench.locomo_id.voices import Utterance
 
 OURS = "ours"
 PAPER_POLICIES = ("fixed", "update", "gated", "knn")
+
+
+class Voices(Protocol):
+    """Embeddings of utterances: Bank, and in tests voices whose cosines are chosen."""
+
+    @property
+    def space(self) -> EmbeddingSpace: ...
+
+    def embedding(self, utterance: Utterance, shift: str = CLEAN) -> Samples:
+        """Shape (dimension,), length 1."""
+        ...
+
+    def channel(self, utterance: Utterance, shift: str = CLEAN) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +101,7 @@ class Heard:
         return {p: made[p] for p in self.speakers() if p is not None}
 
 
-def hear(collection: Collection, system: System, bank: Bank) -> Heard:
+def hear(collection: Collection, system: System, voices: Voices) -> Heard:
     """Fold all sessions in order, as an ingest does: step, settle, merge, channel means."""
     people: dict[str, PersonVoice] = {}
     channels: dict[str, ChannelMean] = {}
@@ -95,7 +109,7 @@ def hear(collection: Collection, system: System, bank: Bank) -> Heard:
     attended: Counter[str] = Counter()
     decisions: list[Decision] = []
     for session in collection.sessions:
-        evidence = [turn_evidence(turn, session, system, bank) for turn in session.turns]
+        evidence = [turn_evidence(turn, session, system, voices) for turn in session.turns]
         state, stepped = step(FoldState().with_gallery(people, channels=channels), evidence, system.routing)
         state, settled = settle(state, system.routing)
         final = {d.message_id: d for d in (*stepped, *settled)}
@@ -110,22 +124,22 @@ def hear(collection: Collection, system: System, bank: Bank) -> Heard:
     return Heard(collection, tuple(decisions), people, channels, confirmed)
 
 
-def turn_evidence(turn: Turn, session: Session, system: System, bank: Bank) -> TurnEvidence:
+def turn_evidence(turn: Turn, session: Session, system: System, voices: Voices) -> TurnEvidence:
     """What routing sees of a turn; clips are trimmed, so all of one is speech."""
     track = f"{session.id}/{turn.voice}" if system.tracks else NO_TRACK
-    embedding = SpeakerEmbedding(bank.embedding(turn.utterance, turn.shift), bank.space)
-    channel, seconds = bank.channel(turn.utterance, turn.shift), turn.utterance.seconds
+    embedding = SpeakerEmbedding(voices.embedding(turn.utterance, turn.shift), voices.space)
+    channel, seconds = voices.channel(turn.utterance, turn.shift), turn.utterance.seconds
     return TurnEvidence(turn.id, track, turn.start, turn.end, seconds, 0.0, SNR_DB[turn.shift], channel, embedding)
 
 
-def ask(heard: Heard, query: Query, system: System, bank: Bank) -> VoiceVerdict:
+def ask(heard: Heard, query: Query, system: System, voices: Voices) -> VoiceVerdict:
     """Who is taken to be asking."""
     return verify(
-        SpeakerEmbedding(bank.embedding(query.utterance, query.shift), bank.space),
+        SpeakerEmbedding(voices.embedding(query.utterance, query.shift), voices.space),
         query.utterance.seconds,
         heard.people,
         system.asking,
-        channel=bank.channel(query.utterance, query.shift),
+        channel=voices.channel(query.utterance, query.shift),
         channels=heard.channels,
     )
 

@@ -82,6 +82,13 @@ class Tallies:
         sums = table[drawn].sum(axis=1)
         return {name: sums[:, i] for i, name in enumerate(names)}
 
+    def interval(self, values: npt.NDArray[np.float64]) -> tuple[float, float] | None:
+        """95 % of what the resamples gave; None for a single group, of which there is nothing to draw."""
+        if len(self.by_group) < 2:
+            return None
+        low, high = np.nanpercentile(values, [2.5, 97.5])
+        return float(low), float(high)
+
 
 def add_figures(report: Report, tallies: Tallies, figures: Iterable[Figure], condition: str, system: str) -> None:
     if not tallies.by_group:
@@ -94,10 +101,10 @@ def add_figures(report: Report, tallies: Tallies, figures: Iterable[Figure], con
             continue
         parts, wholes = sums.get(figure.part, zeros), np.maximum(sums.get(figure.whole, zeros), 1e-9)
         if figure.unit == "count":
-            interval = (0.0, NONE) if part == 0 else _percentiles(parts)
+            interval = (0.0, NONE) if part == 0 else tallies.interval(parts)
             report.add(figure.metric, condition, system, part, "count", whole, interval)
             continue
-        interval = _percentiles(parts / wholes)
+        interval = tallies.interval(parts / wholes)
         if part == 0:
             interval = (0.0, min(1.0, NONE / whole))
         elif part == whole and figure.unit == "share":
@@ -108,7 +115,7 @@ def add_figures(report: Report, tallies: Tallies, figures: Iterable[Figure], con
 def add_b_cubed(report: Report, tallies: Tallies, condition: str, system: str) -> None:
     """F1 of mean precision and mean recall."""
     total = {name: np.array([float(value)]) for name, value in tallies.total().items()}
-    interval = _percentiles(b_cubed_f1(tallies.resampled()))
+    interval = tallies.interval(b_cubed_f1(tallies.resampled()))
     value = float(b_cubed_f1(total)[0])
     if value == 1.0:
         interval = (1.0 - NONE / total["turns"][0], 1.0)
@@ -116,11 +123,7 @@ def add_b_cubed(report: Report, tallies: Tallies, condition: str, system: str) -
 
 
 def b_cubed_f1(sums: Sums) -> npt.NDArray[np.float64]:
-    precision, recall = sums["b3_precision"] / sums["turns"], sums["b3_recall"] / sums["turns"]
-    f1: npt.NDArray[np.float64] = 2 * precision * recall / (precision + recall)
+    turns = np.maximum(sums["turns"], 1e-9)
+    precision, recall = sums["b3_precision"] / turns, sums["b3_recall"] / turns
+    f1: npt.NDArray[np.float64] = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
     return f1
-
-
-def _percentiles(values: npt.NDArray[np.float64]) -> tuple[float, float]:
-    low, high = np.percentile(values, [2.5, 97.5])
-    return float(low), float(high)

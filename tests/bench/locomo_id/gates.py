@@ -19,9 +19,8 @@ from service.memory.interactions import Spoken
 from service.types.audio import Segment
 from service.types.people import AccessPolicy
 from tests.bench.locomo_id.collections import Collection, Query
-from tests.bench.locomo_id.evaluate import Heard, System, ask
+from tests.bench.locomo_id.evaluate import Heard, System, Voices, ask
 from tests.bench.locomo_id.ranking import Library, Positions
-from tests.bench.locomo_id.voices import Bank
 
 GATES: Mapping[str, AccessPolicy] = {"own_gate": AccessPolicy.OWN, "attended_gate": AccessPolicy.ATTENDED}
 ALL_MEMORY = "all_memory"
@@ -90,9 +89,9 @@ def through(heard: Heard, gate: str) -> Callable[[str | None], Positions]:
     return lambda person: nothing if person is None else visible.get(heard.identity(person), nothing)
 
 
-def authorise(heard: Heard, queries: Iterable[Query], system: System, bank: Bank) -> list[str | None]:
+def authorise(heard: Heard, queries: Iterable[Query], system: System, voices: Voices) -> list[str | None]:
     """Of each query the person let in; None: nobody."""
-    return [ask(heard, query, system, bank).person_id for query in queries]
+    return [ask(heard, query, system, voices).person_id for query in queries]
 
 
 def asking_tally(

@@ -13,10 +13,9 @@ from service.identity.gallery import Gallery
 from service.identity.policies import policy
 from service.identity.thresholds import ChannelPair, Thresholds, constant
 from tests.bench.locomo_id.collections import Collection, Query
-from tests.bench.locomo_id.evaluate import PAPER_POLICIES, Heard, System, hear, ours, paper, routing_tally
+from tests.bench.locomo_id.evaluate import PAPER_POLICIES, Heard, System, Voices, hear, ours, paper, routing_tally
 from tests.bench.locomo_id.figures import ASKING, ROUTING, Tallies, add_b_cubed, add_figures
 from tests.bench.locomo_id.gates import authorise
-from tests.bench.locomo_id.voices import Bank
 from tests.bench.report import Report
 
 UPDATES = (-0.08, -0.04, 0.0, 0.04, 0.08, 0.12)
@@ -59,7 +58,7 @@ class Point:
 def swept(
     report: Report,
     collections: Sequence[Collection],
-    bank: Bank,
+    voices: Voices,
     ours_by: Thresholds,
     paper_by: Thresholds,
     progress: Progress,
@@ -69,9 +68,9 @@ def swept(
     for parameter, value, system in progress(list(_systems(ours_by, paper_by)), "sweeping thresholds"):
         tallies = Tallies()
         for collection in collections:
-            heard = hear(collection, system, bank)
+            heard = hear(collection, system, voices)
             tally = routing_tally(heard, lambda voice: "all")["all"]
-            tally.update(_asked(heard, collection, system, bank))
+            tally.update(_asked(heard, collection, system, voices))
             tallies.add(collection.group, tally)
         condition = f"sweep/{parameter}={value:.4g}"
         add_b_cubed(report, tallies, condition, system.name)
@@ -96,22 +95,22 @@ def _systems(ours_by: Thresholds, paper_by: Thresholds) -> Iterable[Swept]:
         yield "link_budget", budget, ours(replace(ours_by, budgets=replace(ours_by.budgets, link=budget)))
 
 
-def _asked(heard: Heard, collection: Collection, system: System, bank: Bank) -> Counter[str]:
+def _asked(heard: Heard, collection: Collection, system: System, voices: Voices) -> Counter[str]:
     queries = collection.queries[::ASKED]
     owners, num = heard.owners(), Counter[str]()
-    for query, person in zip(queries, authorise(heard, queries, system, bank), strict=True):
+    for query, person in zip(queries, authorise(heard, queries, system, voices), strict=True):
         right = person is not None and owners.get(person) == query.asker
         num.update(asked=1, known=1, wrong=person is not None and not right, refused=not right)
     return num
 
 
-def verification_scores(heard: Heard, queries: Sequence[Query], system: System, bank: Bank) -> tuple[Scores, Scores]:
+def verification_scores(heard: Heard, queries: Sequence[Query], system: System, voices: Voices) -> tuple[Scores, Scores]:
     """How alike questions are to the people known, as verify compares them: genuine scores (the asker's own people, the best of
     them) and impostor scores (everybody else). A score is the cosine less τ_access of its channels: 0 lets in."""
     people = list(heard.people.values())
-    gallery = Gallery(people, policy(system.asking.policy), bank.space.dimension, heard.channels)
+    gallery = Gallery(people, policy(system.asking.policy), voices.space.dimension, heard.channels)
     owners, size = heard.owners(), len(gallery)
-    voices = [owners[person.person_id] for person in people]
+    owner_of = [owners[person.person_id] for person in people]
 
     def access(pair: ChannelPair) -> float:
         return system.asking.thresholds.access(size, pair)
@@ -119,10 +118,10 @@ def verification_scores(heard: Heard, queries: Sequence[Query], system: System, 
     genuine: list[float] = []
     impostor: list[float] = []
     for query in queries:
-        channel = bank.channel(query.utterance, query.shift)
-        likeness = gallery.likeness(bank.embedding(query.utterance, query.shift), channel, access)
+        channel = voices.channel(query.utterance, query.shift)
+        likeness = gallery.likeness(voices.embedding(query.utterance, query.shift), channel, access)
         excess = likeness.cosines - likeness.thresholds(access)
-        own = np.array([voices[member] == query.asker for member in likeness.members])
+        own = np.array([owner_of[member] == query.asker for member in likeness.members])
         if own.any():
             genuine.append(float(excess[own].max()))
         impostor += excess[~own].tolist()
