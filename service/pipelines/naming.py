@@ -297,12 +297,13 @@ async def _save(
     best: Mapping[str, str],
     tied: Collection[str],
 ) -> None:
-    saved, gone = [], []
+    saved: list[JudgedProposal] = []
+    gone: list[str] = []
     for p in stored:
         found = judged.get(p.id)
         by_human = p.status != OPEN and p.decided_by != BY_ITSELF
         if found is None and not by_human:
-            gone.append(p.id)
+            gone += [] if p.evidence else [p.id]
             continue
         applied = best.get(p.subject) == p.id
         status, decided_by = (p.status, p.decided_by) if by_human else (APPLIED, BY_ITSELF) if applied else (OPEN, None)
