@@ -71,7 +71,7 @@ def _judge(
     order = np.argsort(access - cosines, kind="stable")
     best, second = int(order[0]), int(order[1]) if len(order) > 1 else None
     cosine, threshold = float(cosines[best]), float(access[best])
-    names = [voices[member].person_id for member in likeness.members[order[:2]]]
+    names = [known.voices[member].person_id for member in likeness.members[order[:2]]]
     scores = Scores(
         cosine,
         None if second is None else float(cosines[second] - access[second]) + threshold,

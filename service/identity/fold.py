@@ -12,7 +12,7 @@ from service.identity.gallery import Cosines, Gallery, Likeness, Positions
 from service.identity.policies import policy, same_space, unit
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending, Proposal, Said
-from service.types.audio import Samples
+from service.types.audio import Samples, SpeakerEmbedding
 from service.types.ids import derived
 from service.types.people import (
     Assigned,
@@ -26,6 +26,12 @@ from service.types.people import (
     TurnEvidence,
     Unresolved,
 )
+
+POOLED = frozenset({"too_short", "between_thresholds", "ambiguous"})
+"""Reasons that more speech of the same voice may remove."""
+
+Heard = tuple[TurnEvidence, Samples]
+"""a turn and its voice, length 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ class Fold:
             if voice.space is not self.space:
                 same_space(voice.space, self.space or voice.space)
         self._channels = state.channels
-        self.gallery = self._gallery_of([voices[p] for p in sorted(voices)])
+        self.gallery = self._gallery_of(list(voices.values()))
         self.bound, self.heard = dict(state.bound), dict(state.heard)
         self.pending, self.recent = list(state.pending), list(state.recent)
         self.proposals = dict(state.proposals)
@@ -102,6 +108,8 @@ class Fold:
     def take(self, turn: TurnEvidence) -> Decision:
         self.now = turn.start
         decision = self.decide(turn)
+        if isinstance(decision, Unresolved) and decision.reason in POOLED:
+            decision = self._with_earlier(turn) or decision
         match decision:
             case Unresolved(reason=reason):
                 self.pending.append(Pending(turn, reason))
@@ -109,19 +117,49 @@ class Fold:
                 self.record(turn, person_id)
         return decision
 
-    def decide(self, turn: TurnEvidence) -> Decision:
+    def _with_earlier(self, turn: TurnEvidence) -> Link | Create | None:
+        """What the turn comes to together with those of its track that were left unresolved before it and sound like it; None
+        if that is not enough either. Those earlier ones follow at the session's end."""
+        vector = self.vector(turn)
+        if turn.track == NO_TRACK or not self.config.pool_tracks or vector is None or self.too_weak(turn, 0.0):
+            return None
+        earlier = [
+            (p.evidence, v)
+            for p in self.pending
+            if p.evidence.track == turn.track
+            and p.reason in POOLED
+            and not self.too_weak(p.evidence, 0.0)
+            and p.evidence.channel == turn.channel
+            and (v := self.vector(p.evidence)) is not None
+            and float(v @ vector) >= self.config.floors.together
+        ]
+        return self.decide_together(turn, [(turn, vector), *earlier]) if earlier else None
+
+    def decide_together(self, through: TurnEvidence, heard: Sequence[Heard]) -> Link | Create | None:
+        """LINK or CREATE by all of one voice's speech, as the decision of the turn `through`. Teaches nobody known."""
+        assert through.embedding is not None
+        embedding = SpeakerEmbedding(together(heard), through.embedding.space)
+        pooled = replace(through, net_speech=sum(turn.net_speech for turn, _ in heard), embedding=embedding)
+        decision = self.decide(pooled, pooled=True)
+        return decision if isinstance(decision, Link | Create) else None
+
+    def decide(self, turn: TurnEvidence, *, pooled: bool = False) -> Decision:
+        """`pooled`: the voice is that of several turns, or the session is over. It need not wait to be somebody new, and is not
+        learnt as an utterance of somebody known."""
         vector = self.vector(turn)
         person_id = self.bound.get(turn.track) if turn.track != NO_TRACK else None
         if vector is None:
             reason = "no_speech" if turn.net_speech <= 0 else "too_short"
             return self.by_track(turn, person_id, None, reason) if person_id else self.unresolved(turn, None, reason)
-        match = self.match(turn, vector)
-        return self._bound_turn(turn, vector, match, person_id) if person_id else self._free_turn(turn, vector, match)
+        match = self.match(turn, vector, pooled=pooled)
+        if person_id:
+            return self._bound_turn(turn, vector, match, person_id, learn=not pooled)
+        return self._free_turn(turn, vector, match, learn=not pooled)
 
-    def _free_turn(self, turn: TurnEvidence, vector: Samples, match: Match) -> Decision:
+    def _free_turn(self, turn: TurnEvidence, vector: Samples, match: Match, *, learn: bool) -> Decision:
         """A turn without a track, or the first of a track that can be told."""
         if match.best is not None and match.excess[match.best] >= 0:
-            return self._known(turn, vector, match, match.best)
+            return self._known(turn, vector, match, match.best, learn=learn)
         if turn.track in self.proposals:
             return self.unresolved(turn, match, "exclusive")
         if match.blocked:
@@ -130,7 +168,7 @@ class Fold:
             return self.unresolved(turn, match, reason)
         return self.create(turn, vector, match)
 
-    def _known(self, turn: TurnEvidence, vector: Samples, match: Match, best: int) -> Decision:
+    def _known(self, turn: TurnEvidence, vector: Samples, match: Match, best: int, *, learn: bool) -> Decision:
         if self.gallery.refused(best):
             return self.unresolved(turn, match, "opted_out")
         if best in self._taken(turn.track):
@@ -138,9 +176,9 @@ class Fold:
             return self.unresolved(turn, match, "exclusive")
         if match.runner_up is not None and match.excess[best] - match.runner_up < self._margin(turn):
             return self.unresolved(turn, match, "ambiguous")
-        return self.link(turn, vector, match, best)
+        return self.link(turn, vector, match, best, learn=learn)
 
-    def _bound_turn(self, turn: TurnEvidence, vector: Samples, match: Match, person_id: str) -> Decision:
+    def _bound_turn(self, turn: TurnEvidence, vector: Samples, match: Match, person_id: str, *, learn: bool) -> Decision:
         """A further turn of a bound track: its own voice may agree, be too weak to say, or contradict."""
         if person_id not in self.gallery:
             return self.by_track(turn, person_id, match, "between_thresholds")
@@ -152,15 +190,15 @@ class Fold:
         if best != own and match.excess[best] >= 0 and lead >= self._margin(turn):
             return self.unresolved(turn, match, "contradicting")
         if match.excess[own] >= 0:
-            return self.link(turn, vector, match, own)
+            return self.link(turn, vector, match, own, learn=learn)
         reason = self.too_weak(turn, self.config.floors.create)
         if not reason and match.cosines[own] < self.config.floors.contradicts:
             return self.unresolved(turn, match, "contradicting")
         return self.by_track(turn, person_id, match, reason or "between_thresholds")
 
-    def link(self, turn: TurnEvidence, vector: Samples, match: Match, index: int) -> Link:
+    def link(self, turn: TurnEvidence, vector: Samples, match: Match, index: int, *, learn: bool) -> Link:
         voice, cosine = self.gallery.voices[match.members[index]], float(match.cosines[index])
-        learns = self.policy.learns(cosine, self.config.thresholds.update)
+        learns = self.policy.learns(cosine, self.config.thresholds.update_at(match.likeness.pair(index)))
         learns = learns and not self.too_weak(turn, self.config.floors.learn)
         if learns and (self._keeps(voice) or voice.person_id in self.passing):
             self.gallery.put(self.policy.learn(voice, self._exemplar(turn, vector)))
@@ -169,12 +207,12 @@ class Fold:
 
     def create(self, turn: TurnEvidence, vector: Samples, match: Match) -> Create:
         assert self.space is not None
-        person_id = derived("person", turn.message_id)
+        person_id, scores = derived("person", turn.message_id), self.scores(match, match.best)
         self.gallery.put(self.policy.learn(PersonVoice(person_id, self.space, vector), self._exemplar(turn, vector)))
         if not self.config.keep_voices:
             self.passing.add(person_id)
         self._bind(turn.track, person_id)
-        return Create(turn.message_id, turn.track, person_id, self.scores(match, match.best))
+        return Create(turn.message_id, turn.track, person_id, scores)
 
     def create_passing(self, turn: TurnEvidence, total: Samples) -> Create:
         """Somebody of this session only, whose speech is not good enough for a voiceprint: no exemplar, not even a kept
@@ -196,12 +234,14 @@ class Fold:
     def unresolved(self, turn: TurnEvidence, match: Match | None, reason: str) -> Unresolved:
         return Unresolved(turn.message_id, turn.track, self.scores(match, match.best if match else None), reason)
 
-    def match(self, turn: TurnEvidence, vector: Samples) -> Match:
+    def match(self, turn: TurnEvidence, vector: Samples, *, pooled: bool = False) -> Match:
         size = max(len(self.gallery), self.population)
         likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self._link(size, pair))
         link, create = self._thresholds(turn, likeness, size)
         excess = likeness.cosines - link
         excess[self._speaking_meanwhile(turn)] = -np.inf
+        if not pooled and turn.track != NO_TRACK:
+            create = create - self.config.floors.patience
         blocked = bool(np.any(likeness.cosines >= create))
         if not np.isfinite(excess).any():
             return Match(likeness, link, excess, blocked, None, None)
@@ -325,3 +365,9 @@ def _next(excess: Cosines, index: int) -> int | None:
     others[index] = -np.inf
     best = int(np.argmax(others))
     return best if np.isfinite(others[best]) else None
+
+
+def together(heard: Sequence[Heard]) -> Samples:
+    """One vector for turns of one voice, each weighing by its net speech."""
+    total = np.sum([max(turn.net_speech, 0.1) * vector for turn, vector in heard], axis=0)
+    return unit(total, dimension=len(total), what=heard[0][0].message_id)

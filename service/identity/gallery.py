@@ -6,6 +6,7 @@ whose own row is best, so that a merge taken back leaves everybody what was thei
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ import numpy.typing as npt
 from service.identity.channels import compensated
 from service.identity.consent import REFUSED
 from service.identity.policies import Policy
-from service.identity.rows import RowMaker, spliced
-from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
+from service.identity.rows import HEARD_ON, RowMaker, spliced
+from service.identity.thresholds import ChannelPair, channel_pair
 from service.types.audio import Samples
 from service.types.people import ChannelMean, PersonVoice
 
@@ -48,8 +49,9 @@ class Likeness:
 class Gallery:
     """Voices of one space as one matrix, kept current while a batch is folded. Private to that fold, hence mutable.
 
-    Candidates are numbered in the order of their first member in `voices`. `channels`: means to be taken away where both
-    sides have one. Raises BadVoiceVector for rows of another size, NaN or not of length 1."""
+    `voices` are kept in the order of their ids, and candidates are numbered by their first member, so that who is met first
+    changes no tie. `channels`: means to be taken away where both sides have one. Raises BadVoiceVector for rows of another
+    size, NaN or not of length 1."""
 
     def __init__(
         self,
@@ -58,23 +60,17 @@ class Gallery:
         dimension: int,
         channels: Mapping[str, ChannelMean] | None = None,
     ) -> None:
-        self.voices = list(voices)
+        self.voices = sorted(voices, key=_person_id)
         self._channels = dict(channels or {})
         self._made = RowMaker(policy, dimension, self._channels)
-        self._positions: dict[str, int] = {}
-        self._candidates: dict[str, int] = {}
-        self._of_voice: list[int] = []
-        self._refused: set[str] = set()
-        for voice in self.voices:
-            self._enter(voice)
         rows = [self._made(voice) for voice in self.voices]
         self._sizes = [len(r.vectors) for r in rows]
         self._rows = self._made.joined(rows)
-        self._own_rows()
+        self._number()
 
     def __len__(self) -> int:
         """Candidates: people merged into one count once."""
-        return len(self._candidates)
+        return self._count
 
     def __contains__(self, person_id: str) -> bool:
         return person_id in self._positions
@@ -92,19 +88,20 @@ class Gallery:
 
     def refused(self, index: int) -> bool:
         """Whether any member of the candidate forbade the use of their voice."""
-        return any(self.index(person) == index for person in self._refused)
+        return index in self._refused
 
     def likeness(self, vector: Samples, channel: str, link: Callable[[ChannelPair], float]) -> Likeness:
         """`vector` (length 1), heard on `channel`, with each candidate. Rows are chosen by their distance from `link`, as one
         cosine means different things on different channels."""
-        pairs: tuple[ChannelPair, ...] = (channel_pair(channel, ""), channel_pair(channel, TELEPHONE))
+        pairs = tuple(channel_pair(channel, other) for other in HEARD_ON)
         rows = self._rows
         cosines: Cosines = (rows.vectors @ vector).astype(np.float64)
-        kinds = rows.telephone.astype(np.intp)
+        kinds = rows.heard_on.copy()
         left = compensated(vector, channel, self._channels)
         if left is not None and rows.covered.any():
             cosines = np.where(rows.covered, rows.left @ left, cosines)
-            kinds[rows.covered], pairs = len(pairs), (*pairs, ChannelPair.COMPENSATED)
+            kinds[rows.covered] += len(pairs)
+            pairs += tuple(channel_pair(channel, other, compensated=True) for other in HEARD_ON)
         cosines = cosines.clip(-1.0, 1.0)
         if len(cosines) == len(self):
             return Likeness(cosines, self._voice_of_row, kinds, pairs)
@@ -119,32 +116,33 @@ class Gallery:
     def put(self, voice: PersonVoice) -> None:
         """Add a person, or replace what stands for them."""
         rows = self._made(voice)
-        if voice.person_id not in self._positions:
-            self.voices.append(voice)
-            self._enter(voice)
-            self._sizes.append(0)
-        position = self._positions[voice.person_id]
+        new = voice.person_id not in self._positions
+        position = bisect(self.voices, voice.person_id, key=_person_id) if new else self._positions[voice.person_id]
+        if new:
+            self.voices.insert(position, voice)
+            self._sizes.insert(position, 0)
         start, size = sum(self._sizes[:position]), self._sizes[position]
-        self.count(voice)
-        self._sizes[position] = len(rows.vectors)
+        self.voices[position], self._sizes[position] = voice, len(rows.vectors)
         self._rows = spliced(self._rows, rows, start, size)
         if size != len(rows.vectors):
-            self._own_rows()
+            self._number()
 
     def count(self, voice: PersonVoice) -> None:
         """Replace the record of a person whose vectors are unchanged."""
         self.voices[self._positions[voice.person_id]] = voice
 
-    def _enter(self, voice: PersonVoice) -> None:
-        self._positions[voice.person_id] = len(self._positions)
-        self._of_voice.append(self._candidates.setdefault(root(voice), len(self._candidates)))
-        if voice.consent in REFUSED:
-            self._refused.add(voice.person_id)
-
-    def _own_rows(self) -> None:
-        """Note whose each row is, shape (rows,)."""
+    def _number(self) -> None:
+        self._positions = {voice.person_id: i for i, voice in enumerate(self.voices)}
+        candidates: dict[str, int] = {}
+        self._of_voice = [candidates.setdefault(root(voice), len(candidates)) for voice in self.voices]
+        self._count = len(candidates)
+        self._refused = {self._of_voice[i] for i, voice in enumerate(self.voices) if voice.consent in REFUSED}
         self._voice_of_row: Positions = np.repeat(np.arange(len(self.voices)), self._sizes)
         self._candidate_of_row: Positions = np.array(self._of_voice, dtype=np.intp)[self._voice_of_row]
+
+
+def _person_id(voice: PersonVoice) -> str:
+    return voice.person_id
 
 
 def root(voice: PersonVoice) -> str:

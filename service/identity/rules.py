@@ -36,6 +36,12 @@ class Floors:
     """at the session's end a turn without a track may go to somebody heard in it from this cosine on"""
     attribute: float = 0.15
     """with RouterConfig.attribute_all, turns and people are joined down to this average cosine"""
+    together: float = 0.25
+    """turns of a track count together from this cosine on: at 1 s one in 30 pairs of two people's, 19 in 20 of one person's"""
+    patience: float = 0.12
+    """A turn of a track makes somebody new alone only this far below τ_create; else its track waits for its next turn, or for
+    the session's end. At 130 people, three turns of 2 s: known people made anew 1.3 → 0 %, in acted emotion 60 → 33 %;
+    strangers without a person after three turns stay under 1 %, after one 2 → 32 %."""
     pool: float = 0.40
     """at the session's end turns without a track make somebody together from this cosine on"""
     pool_turns: int = 200
@@ -53,6 +59,7 @@ PAPER_FLOORS = Floors(
     margin=0.0,
     short_margin=0.0,
     contradicts=-1.0,
+    patience=0.0,
     simultaneous=math.inf,
 )
 """None: EvoSpeakerMem links or creates, whatever the turn."""
@@ -76,10 +83,13 @@ class RouterConfig:
     roster: frozenset[str] = frozenset()
     """Ids of people expected in the session: with session_prior they compete like those already heard, so a roster of many is
     stricter than one of few. A prior only: it never lowers a threshold below the session's, and grants nothing."""
+    pool_tracks: bool = True
+    """what a track's turns could not say one by one is asked of them together whenever another comes: at 130 people, after
+    three turns of 1 s, strangers without a person fall from 99 to 1 %, people missed from 2.5 to 0.6 %"""
     compensate: bool = True
     """take a channel's mean away where both sides have one (FoldState.channels)"""
 
 
 def paper_config(policy_name: str, thresholds: Thresholds) -> RouterConfig:
     """EvoSpeakerMem's router: two outcomes, one threshold, no floors, no session, raw cosines."""
-    return RouterConfig(policy_name, thresholds, PAPER_FLOORS, session_prior=False, compensate=False)
+    return RouterConfig(policy_name, thresholds, PAPER_FLOORS, session_prior=False, pool_tracks=False, compensate=False)

@@ -8,17 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.identity.fold import Fold, overlap
-from service.identity.policies import unit
+from service.identity.fold import Fold, Heard, overlap, together
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending
-from service.types.audio import Samples, SpeakerEmbedding
-from service.types.people import Assigned, Create, Decision, Link, TurnEvidence
+from service.types.audio import Samples
+from service.types.people import Assigned, Decision, TurnEvidence, Unresolved
 
 HELD = frozenset({"contradicting", "opted_out"})
 """Reasons that the session's end does not change: the voice spoke against its track, or may not be used."""
-
-Heard = tuple[TurnEvidence, Samples]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +40,59 @@ class Settlement:
         self.decisions: dict[str, Decision] = {}
 
     def run(self) -> tuple[FoldState, tuple[Decision, ...]]:
-        for track in dict.fromkeys(p.evidence.track for p in self.pending):
-            turns = [p for p in self.pending if p.evidence.track == track and p.reason not in HELD]
-            if track == NO_TRACK:
-                self._loose(turns)
-            else:
-                self._track([p.evidence for p in turns], track)
+        by_track: dict[str, list[Pending]] = {}
+        for pending in self.pending:
+            if pending.reason not in HELD:
+                by_track.setdefault(pending.evidence.track, []).append(pending)
+        loose = by_track.pop(NO_TRACK, [])
+        for track in sorted(by_track, key=lambda t: (-self._surest(by_track[t]), t)):
+            self._track([p.evidence for p in by_track[track]], track)
+        self._loose(loose)
         left = tuple(p for p in self.pending if p.evidence.message_id not in self.decisions)
         order = [p.evidence.message_id for p in self.pending if p.evidence.message_id in self.decisions]
         return replace(self.fold.state(), pending=left), tuple(self.decisions[m] for m in order)
 
+    def _surest(self, pending: Sequence[Pending]) -> float:
+        """Excess of the track's best turn: of two tracks that might be one person, the likelier is heard first."""
+        matches = [self.fold.match(p.evidence, v) for p in pending if (v := self.fold.vector(p.evidence)) is not None]
+        return max((float(m.excess[m.best]) for m in matches if m.best is not None), default=-np.inf)
+
     def _track(self, turns: Sequence[TurnEvidence], track: str) -> None:
         if track not in self.fold.bound:
-            self._pool([(t, v) for t in turns if (v := self.fold.vector(t)) is not None])
+            self._bind(turns, track)
         if track in self.fold.bound:
             for turn in turns:
-                if turn.message_id not in self.decisions:
+                if turn.message_id not in self.decisions and not self._contradicts(turn):
                     self._assign(turn, self.fold.bound[track])
+
+    def _bind(self, turns: Sequence[TurnEvidence], track: str) -> None:
+        """By the track's whole speech. What one of its turns resembled does not hold it back if the whole does not."""
+        proposal = self.fold.proposals.pop(track, None)
+        self._pool(self._one_voice([(t, v) for t in turns if (v := self.fold.vector(t)) is not None]))
+        if proposal and track not in self.fold.bound:
+            self.fold.proposals[track] = proposal
+
+    def _one_voice(self, heard: Sequence[Heard]) -> list[Heard]:
+        """Those that sound like the longest: a diariser's label is right about nine times in ten."""
+        if not heard:
+            return []
+        _, longest = max(heard, key=lambda h: h[0].net_speech)
+        return [h for h in heard if float(h[1] @ longest) >= self.config.floors.together]
+
+    def _contradicts(self, turn: TurnEvidence) -> bool:
+        """Whether the turn's own voice says that it is not its track's person's."""
+        verdict = self.fold.decide(turn, pooled=True)
+        return isinstance(verdict, Unresolved) and verdict.reason == "contradicting"
 
     def _pool(self, heard: Sequence[Heard]) -> str | None:
         """Decide turns of one voice by all their speech together, through the longest; the person, if that is enough."""
         if not heard:
             return None
         longest = max(heard, key=lambda h: h[0].net_speech)[0]
-        assert longest.embedding is not None
-        vector = _mean(heard)
-        total = sum(turn.net_speech for turn, _ in heard)
-        turn = replace(longest, net_speech=total, embedding=SpeakerEmbedding(vector, longest.embedding.space))
-        decision = self.fold.decide(turn)
-        if not isinstance(decision, Link | Create):
+        decision = self.fold.decide_together(longest, heard)
+        if decision is None:
             return None
-        self.decisions[longest.message_id] = replace(decision, learned=False) if isinstance(decision, Link) else decision
+        self.decisions[longest.message_id] = decision
         self.fold.record(longest, decision.person_id)
         return decision.person_id
 
@@ -148,7 +167,7 @@ class Settlement:
         floors = self.config.floors
         groups = [[h] for h in sorted(heard, key=lambda h: (-h[0].net_speech, h[0].message_id))[: floors.pool_turns]]
         while len(groups) > 1:
-            means = np.stack([_mean(g) for g in groups])
+            means = np.stack([together(g) for g in groups])
             cosines = np.tril(means @ means.T, -1)
             for a, b in np.argwhere(cosines >= floors.pool):
                 if any(_overlap(x, y) >= floors.simultaneous for x, _ in groups[a] for y, _ in groups[b]):
@@ -188,12 +207,6 @@ class Settlement:
         assigned: Assigned = self.fold.by_track(turn, person_id, match, self.reasons[turn.message_id])
         self.decisions[turn.message_id] = assigned
         self.fold.record(turn, person_id)
-
-
-def _mean(heard: Sequence[Heard]) -> Samples:
-    """One vector for turns of one voice, each weighing by its net speech."""
-    total = np.sum([max(turn.net_speech, 0.1) * vector for turn, vector in heard], axis=0)
-    return unit(total, dimension=len(total), what=heard[0][0].message_id)
 
 
 def _overlap(one: TurnEvidence, other: TurnEvidence) -> float:
