@@ -138,9 +138,9 @@ async def merge_people(
 ) -> Corrected:
     """From now on `person` and `into`, with everybody merged with them before, are one: one MERGED_INTO edge, nothing else.
 
-    An automatic merge (actor VOICEGRAPH, `confirmed=False`) joins the ends of both chains. A confirmed one joins the ends of
-    the *confirmed* chains, since it must not confirm what nobody did. Merging two who are already one by a merge that nobody
-    confirmed confirms it. `correction_id`: for a caller whose ids follow from what they name; by default a new one.
+    An automatic merge (actor VOICEGRAPH, `confirmed=False`) starts at the end of the person's chain. A confirmed one starts at
+    the end of a *confirmed* chain, since it must not confirm what nobody did. Merging two who are one already, by a merge that
+    nobody confirmed, confirms it. `correction_id`: for a caller whose ids follow from what they name; by default a new one.
 
     Raises NotFound, InvalidInput (the same person twice) and CorrectionConflict: already one, a NOT_SAME_AS verdict between
     the two sets, or joined by several merges that nobody confirmed."""
@@ -200,14 +200,15 @@ async def _new_edge(tx: Tx, space: str, sets: MergeSets, person: str, into: str,
 
 
 def _edge(sets: MergeSets, person: str, into: str, confirmed: bool, correction: str) -> MergeEdge:
-    """Whom to join: whoever of the two stands at the end of the whole chain goes into the other."""
+    """Whom to join: whoever of the two stands at the end of their whole chain goes into the other, who may be anywhere in
+    theirs, so that undoing other merges leaves the two together."""
     if not confirmed:
-        return MergeEdge(sets.root(person), sets.root(into), False, correction)
+        return MergeEdge(sets.root(person), into, False, correction)
     one, other = sets.top(person), sets.top(into)
     if one not in sets.up:
-        return MergeEdge(one, other, True, correction)
+        return MergeEdge(one, into, True, correction)
     if other not in sets.up:
-        return MergeEdge(other, one, True, correction)
+        return MergeEdge(other, person, True, correction)
     raise CorrectionConflict(
         what=f"Merging {person} into {into}",
         why=f"{one} was merged into {sets.up[one].into} without anybody's confirmation; confirm or undo that first",
