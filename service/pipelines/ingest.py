@@ -21,7 +21,9 @@ from service.graph.close_sessions import Lost, count_decisions, get_lost
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
 from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, fail_session, open_session
+from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
+from service.memory.names import NameConfig
 from service.pipelines.closing import close
 from service.pipelines.expire import expire_voices
 from service.pipelines.folding import Folding
@@ -36,6 +38,8 @@ from service.pipelines.hearing import (
     heard_turns,
     unlabelled,
 )
+from service.pipelines.merging import merge_session
+from service.pipelines.naming import name_session
 from service.pipelines.recording import IngestRequest, Models, new_session
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, without_text
@@ -64,6 +68,8 @@ class IngestConfig:
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
+    merging: MergeConfig = field(default_factory=MergeConfig)
+    names: NameConfig = field(default_factory=NameConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +152,11 @@ class Ingest:
         watch: Stopwatch,
         progress: Progress,
     ) -> None:
+        router = _router(self._router, settings)
         folding = Folding(
             self._graph,
             self._gallery,
-            _router(self._router, settings),
+            router,
             space=session.space,
             session_id=session.id,
             encoder=self._encoder.embedding_space,
@@ -164,6 +171,8 @@ class Ingest:
             with watch.stage("graph"):
                 await folding.settle(left_out=wording.written, mended=transcript.recovered if transcript else 0)
         with watch.stage("graph"):
+            await merge_session(self._graph, self._gallery, folding, settings, router, self._config.merging)
+            await name_session(self._graph, session.space, session.id, self._config.names)
             await close(
                 self._graph,
                 session.space,
