@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.errors import VoicegraphError
-from service.identity.thresholds import TELEPHONE, WIDEBAND
+from service.identity.thresholds import TELEPHONE, TWIN, WIDEBAND
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Exemplar, PersonVoice
 
@@ -151,12 +151,19 @@ class Bounded:
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
 
     def rows(self, voice: PersonVoice) -> Rows:
-        """A channel's twins stand for the person until they are heard on it themselves."""
-        channels = sorted({e.channel for e in voice.exemplars}, key=lambda c: (c == TELEPHONE, c))
-        if len(channels) < 2:
+        """One for each channel, and a twin for the telephone of somebody never heard there: the middle between their voice
+        and their voice made narrow is nearer to them on a telephone than either."""
+        heard = [e for e in voice.exemplars if e.twin_of is None]
+        twins = [e for e in voice.exemplars if e.twin_of is not None]
+        channels = sorted({e.channel for e in heard}, key=lambda c: (c == TELEPHONE, c))
+        twinned = bool(twins) and bool(heard) and TELEPHONE not in channels
+        if len(channels) < 2 and not twinned:
             return _one_row(voice)
-        sides = [_heard([e for e in voice.exemplars if e.channel == channel]) for channel in channels]
-        return Rows(np.stack([centroid(side, voice.space, full_weight=self.full_weight) for side in sides]), tuple(channels))
+        rows = {c: centroid([e for e in heard if e.channel == c], voice.space, full_weight=self.full_weight) for c in channels}
+        if twinned:
+            middle = voice.centroid + centroid(twins, voice.space, full_weight=self.full_weight)
+            rows[TWIN] = unit(middle, dimension=voice.space.dimension, what=voice.person_id)
+        return Rows(np.stack(list(rows.values())), tuple(rows))
 
     def learns(self, cosine: float, update: float) -> bool:
         return cosine >= update
@@ -198,7 +205,7 @@ def _heard(exemplars: Sequence[Exemplar]) -> Sequence[Exemplar]:
 
 def _one_row(voice: PersonVoice) -> Rows:
     """The center, under the channel most of it was heard on; the telephone only if all of it was."""
-    num = Counter(e.channel for e in voice.exemplars)
+    num = Counter(e.channel for e in _heard(voice.exemplars))
     channel = min(num, key=lambda c: (c == TELEPHONE, -num[c], c), default=WIDEBAND)
     return Rows(voice.centroid[None], (channel,))
 

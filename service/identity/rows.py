@@ -12,9 +12,12 @@ import numpy.typing as npt
 
 from service.identity.channels import compensated
 from service.identity.policies import BadVoiceVector, Policy
-from service.identity.thresholds import TELEPHONE
+from service.identity.thresholds import TELEPHONE, TWIN
 from service.types.audio import Samples
 from service.types.people import ChannelMean, PersonVoice
+
+HEARD_ON = ("", TELEPHONE, TWIN)
+"""Channels that rows are told apart by; the first is every other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class VoiceRows:
     vectors: Samples
     left: Samples
     """without their channel's mean; zero where it has none. Shape (0, dimension) when no channel has one."""
-    telephone: npt.NDArray[np.bool_]
+    heard_on: npt.NDArray[np.intp]
+    """which of HEARD_ON"""
     covered: npt.NDArray[np.bool_]
     """their channel has a mean"""
 
@@ -52,11 +56,11 @@ class RowMaker:
     def joined(self, rows: Sequence[VoiceRows]) -> VoiceRows:
         if not rows:
             none = np.zeros((0, self._dimension), dtype=np.float32)
-            return VoiceRows(none, none, np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
+            return VoiceRows(none, none, np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool))
         return VoiceRows(
             np.concatenate([r.vectors for r in rows]),
             np.concatenate([r.left for r in rows]) if self._channels else rows[0].left,
-            np.concatenate([r.telephone for r in rows]),
+            np.concatenate([r.heard_on for r in rows]),
             np.concatenate([r.covered for r in rows]),
         )
 
@@ -74,7 +78,8 @@ class RowMaker:
             rest = compensated(vectors[i], channel, self._channels)
             if rest is not None:
                 left[i], covered[i] = rest, True
-        return VoiceRows(vectors, left, np.array([channel == TELEPHONE for channel in channels]), covered)
+        heard_on = [HEARD_ON.index(channel) if channel in HEARD_ON else 0 for channel in channels]
+        return VoiceRows(vectors, left, np.array(heard_on, dtype=np.intp), covered)
 
 
 def spliced(rows: VoiceRows, new: VoiceRows, start: int, size: int) -> VoiceRows:
@@ -83,13 +88,13 @@ def spliced(rows: VoiceRows, new: VoiceRows, start: int, size: int) -> VoiceRows
     if size == len(new.vectors):
         rows.vectors[start : start + size] = new.vectors
         rows.left[start : start + len(new.left)] = new.left
-        rows.telephone[start : start + size] = new.telephone
+        rows.heard_on[start : start + size] = new.heard_on
         rows.covered[start : start + size] = new.covered
         return rows
     return VoiceRows(
         np.concatenate([rows.vectors[before], new.vectors, rows.vectors[after]]),
         np.concatenate([rows.left[before], new.left, rows.left[after]]) if len(new.left) else rows.left,
-        np.concatenate([rows.telephone[before], new.telephone, rows.telephone[after]]),
+        np.concatenate([rows.heard_on[before], new.heard_on, rows.heard_on[after]]),
         np.concatenate([rows.covered[before], new.covered, rows.covered[after]]),
     )
 

@@ -105,7 +105,7 @@ def test_without_labels_thresholds_only_ever_become_stricter(rate: float) -> Non
 def test_channels_with_enough_people_are_also_compared_without_what_they_have_in_common() -> None:
     wide, narrow = voices(30, 3), voices(30, 3, channel="telephone", common=1.2)
     figures = {f.pair: f for f in calibrated(wide + narrow).pairs}
-    assert set(figures) == set(ChannelPair)
+    assert set(figures) == set(ChannelPair) - {ChannelPair.TWIN}
     assert figures[ChannelPair.TELEPHONE].impostor.mean() > 0.4
     assert abs(figures[ChannelPair.COMPENSATED].impostor.mean()) < 0.1
 
