@@ -27,6 +27,7 @@ from tests.bench.locomo_id.voices import CACHE, LENGTHS, Bank
 from tests.bench.open_set_voices import (
     READ,
     SPACE,
+    WIDEBAND,
     Clip,
     Speaker,
     fitted,
@@ -87,7 +88,7 @@ class Side:
 def run(report: Report, quick: bool, shared: Path, cache: Path = CACHE) -> None:
     bank = Bank(cache, shared)
     whole = kept_whole(shared)
-    one, other = halves(s.name for s in whole)
+    one, other = halves(s.name for s in kept_conditions(shared, "clean", WIDEBAND))
     sides = (Side(one, fitted(shared, other)), Side(other, fitted(shared, one)))
     draws = 1 if quick else DRAWS
     for turns in TURNS:
@@ -125,8 +126,8 @@ def _other_speech(report: Report, bank: Bank, whole: Sequence[Speaker]) -> None:
 
 def _over_telephone(report: Report, shared: Path, sides: Sequence[Side]) -> None:
     """Enrolled clean and heard across a room, or through a GSM telephone: with what the service does about it, step by step."""
-    clean = kept_conditions(shared, "clean", "wideband")
-    room = kept_conditions(shared, "reverb", "wideband")
+    clean = kept_conditions(shared, "clean", WIDEBAND)
+    room = kept_conditions(shared, "reverb", WIDEBAND)
     narrow = kept_conditions(shared, "tel_gsm", TELEPHONE)
     said = {s.name: s.heard[None][0] for s in narrow}
     for size in (20, 130):
