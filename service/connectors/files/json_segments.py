@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from service.connectors.files.source import TranscriptUnreadable, clean, clean_name
+from service.connectors.files.source import TranscriptUnreadable, clean, speaker_label
 from service.connectors.files.words import between
 from service.types.audio import Segment, Transcript, TranscriptSegment, Word
 
@@ -108,7 +108,7 @@ class _Reader:
     def _speaker(self, item: Mapping[str, Any], place: str) -> str | None:
         speaker = item.get("speaker")
         if speaker is None or isinstance(speaker, str):
-            return clean_name(speaker or "")
+            return speaker_label(speaker)
         if isinstance(speaker, int) and not isinstance(speaker, bool):
             return str(speaker)
         raise self._unreadable(place, f"speaker is {type(speaker).__name__}; needed: a string.")

@@ -54,9 +54,25 @@ def clean(text: str) -> str:
     return " ".join("".join(c if unicodedata.category(c) != "Cc" else " " for c in whole).split())
 
 
+NOBODY = frozenset(
+    (
+        "unknown", "unknown speaker", "none", "null", "nil", "undefined", "nan", "n/a", "speaker", "guest", "anonymous",
+        "unnamed", "unbekannt", "sprecher", "gast", "desconocido", "hablante", "invitado", "inconnu", "invité",
+        "未知", "发言人", "说话人", "访客", "匿名",
+    )
+)  # fmt: skip
+"""What programs write where they do not know who speaks. With a number behind it, it tells voices apart: "Speaker 1"."""
+
+
 def clean_name(name: str) -> str | None:
     """A speaker's name as data: one line, limited length; None when nothing is left."""
     return clean(name)[:MAX_NAME].strip() or None
+
+
+def speaker_label(name: str | None) -> str | None:
+    """The label of a speaker; None also where it only says that nobody knows who it is: two unknown speakers are not one."""
+    cleaned = clean_name(name or "")
+    return None if cleaned is None or cleaned.strip(" <>[]()").casefold() in NOBODY else cleaned
 
 
 def _encoding(data: bytes) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from service.connectors.files.cues import Cue
-from service.connectors.files.source import clean, clean_name
+from service.connectors.files.source import clean, clean_name, speaker_label
 from service.connectors.files.words import divided
 from service.types.audio import TranscriptSegment
 
@@ -53,7 +53,7 @@ def segments_of(cues: Sequence[Cue], *, language: str | None = None) -> tuple[Tr
     for cue, parts in spoken:
         said = [part for part in parts if part.text]
         for part, segment in zip(said, divided([part.text for part in said], cue.segment), strict=True):
-            found.append(TranscriptSegment(segment, part.label, clean(part.text), language=language))
+            found.append(TranscriptSegment(segment, speaker_label(part.label), clean(part.text), language=language))
     return tuple(sorted(found, key=lambda part: part.segment.start))
 
 
