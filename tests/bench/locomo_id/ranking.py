@@ -32,6 +32,8 @@ K1, B = 1.2, 0.75
 """Lucene's BM25Similarity"""
 CONTEXT = 3
 """turns before, as service.memory.audience.AudienceConfig"""
+SAVED = 500
+"""Embeddings are kept every so many: a run broken off loses no more."""
 Positions = npt.NDArray[np.intp]
 
 _WORD = re.compile(r"[^\W_]+")
@@ -149,10 +151,7 @@ class _Vectors:
         self._path = cache / "bench" / f"text-{space.name}-{space.version}.npz"
         self._rows: dict[str, int] = {}
         self._vectors = np.zeros((0, space.dimension), np.float16)
-        if self._path.is_file():
-            with np.load(self._path) as kept:
-                self._rows = {key: row for row, key in enumerate(kept["key"].tolist())}
-                self._vectors = kept["vector"]
+        self._load()
 
     def passages(self, texts: Sequence[str]) -> Samples:
         return self._get("p", texts)
@@ -173,10 +172,28 @@ class _Vectors:
         from rich.progress import track
 
         embed = self._embedder.passages if kind == "p" else self._embedder.queries
-        shown = track(missing.values(), "embedding texts", console=Console(stderr=True), disable=len(missing) < 50)
-        vectors = [embed([text])[0] for text in shown]
-        self._rows |= {key: len(self._vectors) + i for i, key in enumerate(missing)}
-        self._vectors = np.concatenate([self._vectors, np.stack(vectors).astype(np.float16)])
+        shown = track(missing.items(), "embedding texts", console=Console(stderr=True), disable=len(missing) < 50)
+        made: dict[str, npt.NDArray[np.float16]] = {}
+        for number, (key, text) in enumerate(shown, start=1):
+            made[key] = embed([text])[0].astype(np.float16)
+            if number % SAVED == 0 or number == len(missing):
+                self._save(made)
+                made = {}
+
+    def _load(self) -> None:
+        if self._path.is_file():
+            with np.load(self._path) as kept:
+                self._rows = {key: row for row, key in enumerate(kept["key"].tolist())}
+                self._vectors = kept["vector"]
+
+    def _save(self, made: Mapping[str, npt.NDArray[np.float16]]) -> None:
+        """Beside what is kept by now: another process may embed too."""
+        self._load()
+        new = {key: vector for key, vector in made.items() if key not in self._rows}
+        if not new:
+            return
+        self._rows |= {key: len(self._vectors) + i for i, key in enumerate(new)}
+        self._vectors = np.concatenate([self._vectors, np.stack(list(new.values()))])
         self._path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._path.with_suffix(f".{os.getpid()}.tmp")
         with unfinished.open("wb") as file:
