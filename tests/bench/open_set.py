@@ -143,8 +143,8 @@ def _row(
     """Both halves tried, each with the other's thresholds."""
     num: Counts = {}
     for side in sides:
-        tried_on = [[s for s in speakers if s.name in side.names] for speakers in (heard, others)]
-        num |= _tried(setting, *tried_on, side.thresholds, draws)
+        tried, members = ([s for s in speakers if s.name in side.names] for speakers in (heard, others))
+        num |= _tried(setting, tried, members, side.thresholds, draws)
     _tell(report, setting.name, num)
 
 

@@ -96,7 +96,8 @@ class Bank:
     def embedding(self, utterance: Utterance, shift: str = "clean", seconds: float | None = None) -> Samples:
         """Shape (dimension,), length 1; of the first `seconds` of speech, None: of all. Raises KeyError for a shorter clip."""
         kept = self._voice(utterance.voice, shift, seconds)
-        return kept.vectors[kept.rows[utterance.id]]
+        vector: Samples = kept.vectors[kept.rows[utterance.id]]
+        return vector
 
     def channel(self, utterance: Utterance, shift: str = "clean", seconds: float | None = None) -> str:
         """The channel tag that the service gives this sound by its bandwidth."""
