@@ -16,19 +16,23 @@ from service.api.context import Asked, Context, global_id, local_id
 from service.api.context import NotAllowed as Refused
 from service.api.jobs import MAX_TEXT, once_per_key, short
 from service.api.loaders import Reading
-from service.api.memory import LIST, PersonType
+from service.api.memory import LIST, MessageType, PersonType, SessionType
+from service.api.names import messages
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import NotFound as Missing
 from service.errors import VoicegraphError
 from service.graph.corrections import Correction, get_correction, list_corrections
 from service.graph.messages import find_own
-from service.graph.paging import Page
+from service.graph.paging import MAX_PAGE, Page
 from service.pipelines.correct import Corrected, CorrectionConflict
+from service.pipelines.split_preview import Part
 from service.types.people import Principal
 
 MAX_TURNS = 1_000
 """Messages of one correction; whole voices of sessions are named by their id instead."""
+MAX_SHOWN = 5
+"""Messages shown of one part of a person: enough to know what was talked about."""
 CORRECTION = "Correction"
 
 
@@ -104,6 +108,56 @@ class CorrectionType:
         )
 
 
+@strawberry.type(name="SplitPart", description="Messages of a person that probably go together: one voice of one session.")
+class SplitPartType:
+    local_speaker: strawberry.ID = strawberry.field(description="The voice, for `splitPerson`.")
+    label: str | None = strawberry.field(description="The name that the recording's source gave it.")
+    message_ids: list[strawberry.ID] = strawberry.field(
+        description=f"Global ids of its messages in spoken order, {MAX_TURNS} at most, for `splitPerson`."
+    )
+    num_turns: int = strawberry.field(description="How many messages, as far as the viewer may read them.")
+    start: float = strawberry.field(description="Start of the first, in seconds from the start of the session.")
+    end: float = strawberry.field(description="End of the last, in seconds from the start of the session.")
+    net_speech: float = strawberry.field(description="Seconds of speech.")
+    cosine: float | None = strawberry.field(
+        description="How like the rest of the person's voice, in [-1, 1]; null where no voice of it, or of the rest, is kept."
+    )
+    num_exemplars: int = strawberry.field(description="Pieces of voice that this rests on.")
+    record: strawberry.Private[Part]
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="The session.")
+    async def session(self) -> SessionType | None:
+        session = await self.reading.sessions.load(self.record.session_id)
+        return SessionType.from_record(session, self.reading) if session else None
+
+    @strawberry.field(description=f"The first {MAX_SHOWN} messages.", metadata=LIST)
+    async def turns(self) -> list[MessageType]:
+        return await messages(self.reading, self.record.message_ids[:MAX_SHOWN])
+
+    @classmethod
+    def from_record(cls, part: Part, reading: Reading) -> SplitPartType:
+        return cls(
+            local_speaker=strawberry.ID(part.local_speaker),
+            label=part.label,
+            message_ids=[strawberry.ID(global_id("Message", id)) for id in part.message_ids[:MAX_TURNS]],
+            num_turns=len(part.message_ids),
+            start=part.start,
+            end=part.end,
+            net_speech=part.net_speech,
+            cosine=part.cosine,
+            num_exemplars=part.num_exemplars,
+            record=part,
+            reading=reading,
+        )
+
+
+@strawberry.type(name="SplitPreview", description="What of a person's messages may be somebody else's.")
+class SplitPreviewType:
+    parts: list[SplitPartType] = strawberry.field(description=f"Least like the rest first, {MAX_PAGE} at most.")
+    num_parts: int = strawberry.field(description="How many there are.")
+
+
 CorrectionOutcome: TypeAlias = Annotated[
     CorrectedType | NotFound | NotAllowed | Conflict | InvalidInput,
     strawberry.union("CorrectionOutcome", description="What was corrected, or why nothing was."),
@@ -116,6 +170,18 @@ async def corrections(context: Context, undone_too: bool, page: Page) -> Connect
     actors = [principal.account_id] if principal else []
     found = await reading.read(list_corrections, page=page, actors=actors, standing=not undone_too)
     return connection(found, lambda c: CorrectionType.from_record(c, reading))
+
+
+async def split_preview(context: Context, person_id: str) -> SplitPreviewType | None:
+    """None for somebody of whom the viewer may read nothing. Raises NotAllowed without the scope `admin`: likenesses rest on
+    the whole voice, whoever may read what it said."""
+    context.allowed("admin", "see how a person may be split")
+    reading = await context.reading()
+    try:
+        parts = await (await context.services.correct()).preview_split(reading.scope, local_id(person_id))
+    except Missing:
+        return None
+    return SplitPreviewType(parts=[SplitPartType.from_record(p, reading) for p in parts[:MAX_PAGE]], num_parts=len(parts))
 
 
 async def merge_people(context: Context, person_id: str, into_id: str, confirmed: bool, why: str, key: str) -> CorrectedType:
@@ -152,7 +218,7 @@ async def split_person(
 ) -> CorrectedType:
     principal = context.allowed("admin", "split a person")
     person, why, name = local_id(person_id), _why(why), short("name", name) if name is not None else None
-    messages, voices = _turns(message_ids), _few("localSpeakers", local_speakers)
+    turns, voices = _turns(message_ids), _few("localSpeakers", local_speakers)
 
     async def do() -> Corrected:
         correct = await context.services.correct(settling=True)
@@ -161,30 +227,30 @@ async def split_person(
             person,
             actor=principal.account_id,
             why=why,
-            messages=messages,
+            messages=turns,
             local_speakers=voices,
             name=name,
         )
 
-    body = {"person": person, "messages": messages, "local_speakers": voices, "name": name, "why": why}
+    body = {"person": person, "messages": turns, "local_speakers": voices, "name": name, "why": why}
     return await _once(context, principal, "split_person", key, body, do)
 
 
 async def reassign_messages(
     context: Context, message_ids: Sequence[str], to_id: str | None, why: str, key: str
 ) -> CorrectedType:
-    messages, to, why = _turns(message_ids), local_id(to_id) if to_id else None, _why(why)
+    turns, to, why = _turns(message_ids), local_id(to_id) if to_id else None, _why(why)
     principal = _somebody(context, "reassign messages")
     if to is not None and "admin" not in principal.scopes:
         raise Refused(reason="To give messages to a person, a token with the scope `admin` is needed.")
 
     async def do() -> Corrected:
         if "admin" not in principal.scopes:
-            await _only_own(context, messages)
+            await _only_own(context, turns)
         correct = await context.services.correct(settling=True)
-        return await correct.reassign(context.space, messages, to, actor=principal.account_id, why=why)
+        return await correct.reassign(context.space, turns, to, actor=principal.account_id, why=why)
 
-    return await _once(context, principal, "reassign_messages", key, {"messages": messages, "to": to, "why": why}, do)
+    return await _once(context, principal, "reassign_messages", key, {"messages": turns, "to": to, "why": why}, do)
 
 
 async def undo_correction(context: Context, correction_id: str, why: str, key: str) -> CorrectedType:
@@ -200,14 +266,14 @@ async def undo_correction(context: Context, correction_id: str, why: str, key: s
     return await _once(context, principal, "undo_correction", key, {"correction": id, "why": why}, do)
 
 
-async def _only_own(context: Context, messages: Sequence[str]) -> None:
+async def _only_own(context: Context, turns: Sequence[str]) -> None:
     """Raises NotFound for the first that is not put down to the token's own person, whoever the request asks for: turns of
     others answer like turns that do not exist."""
     reading = await context.reading(Asked())
-    own = await reading.read(find_own, messages)
-    for message in messages:
-        if message not in own:
-            raise Missing(kind="message", id=message[:MAX_TEXT])
+    own = await reading.read(find_own, turns)
+    for turn in turns:
+        if turn not in own:
+            raise Missing(kind="message", id=turn[:MAX_TEXT])
 
 
 async def _only_own_correction(context: Context, principal: Principal, id: str) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.cli import calibrate, identity, machine, memory, showing, tokens
+from service.cli import calibrate, corrections, identity, machine, memory, showing, tokens
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
 
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 memory.add_to(app)
 identity.add_to(app, memory.people)
+corrections.add_to(memory.people)
 machine.add_to(app)
 tokens.add_to(app)
 app.command("calibrate")(calibrate.calibrate)

@@ -120,6 +120,23 @@ async def test_some_voices_of_a_person_become_somebody_new(house: House, graph: 
     assert absent["__typename"] == "NotFound"
 
 
+async def test_what_may_be_split_off_is_shown_before(house: House, graph: Graph, space: str) -> None:
+    query = """query($id: ID!) { splitPreview(personId: $id) { numParts parts {
+      localSpeaker label numTurns start end netSpeech cosine numExemplars session { title } messageIds turns { text } } } }"""
+    preview = await house.do(query, id=house.person("ben"))
+    parts = {part["localSpeaker"]: part for part in preview["parts"]}
+    assert preview["numParts"] == 2 and set(parts) == {track(space, day, "ben") for day in ("monday", "tuesday")}
+    tuesday = parts[track(space, "tuesday", "ben")]
+    assert (tuesday["label"], tuesday["numTurns"], tuesday["start"], tuesday["end"]) == ("track ben", 2, 0.0, 14.0)
+    assert tuesday["cosine"] > 0.4 and [turn["text"] for turn in tuesday["turns"]] == ["the garden", "the roof"]
+    done = await house.do(SPLIT, a=house.person("ben"), messages=tuesday["messageIds"])
+    assert (done["kind"], done["numTurns"]) == ("split", 2), done
+    assert await house.do(query, id=fresh()) is None
+    blind = house.api.token("blind admin", scopes=["admin"])
+    assert await house.do(query, blind, id=house.person("ana")) is None, "what it may not read it does not split by"
+    assert await house.api.code(query, house.tokens["ana"], id=house.person("ana")) == "not_allowed"
+
+
 async def test_a_person_says_not_me_and_takes_it_back(house: House, graph: Graph, space: str) -> None:
     before, ben, key = await state(graph, space), house.tokens["ben"], fresh()
     turn = [house.message("monday", 1)]

@@ -147,6 +147,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         **{name: ["first: 9", "last: 9"] for name in ("people", "sessions", "jobs", "whoIsThis")},
         "nameProposals": ["first: 9"],
         "corrections": ["first: 9, undoneToo: true"],
+        "splitPreview": [f'personId: "{p}"' for p in people],
         "explainIdentity": [f'messageId: "{id}"' for id in (*ids, *some)],
         **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "job", "node")},
     }

@@ -39,6 +39,9 @@ BOUNDED = {
     "Explanation.evidence": "capped by the read",
     "Explanation.merges": "a chain of 12 at most",
     "Explanation.suggestions": "whom one voice may be",
+    "SplitPreview.parts": "capped by the answer",
+    "SplitPart.messageIds": "capped by the answer",
+    "SplitPart.turns": "capped by the answer",
     "Correction.people": "concerned by one correction",
 }
 

@@ -38,10 +38,10 @@ COMMANDS = dict(commands())
 
 
 def test_the_promised_commands_are_there() -> None:
-    promised = """serve, ingest, ask, explain, people, people name, people enrol, people who, people names, people accept-name,
-        people reject-name, people merge, people split, people reassign, people not-same, people corrections, people undo,
-        sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor, settings, export-encoder, calibrate, token create, token list, token revoke,
-        demo"""
+    promised = """serve, ingest, ask, explain, people, people name, people enrol, people who, people names,
+        people accept-name, people reject-name, people merge, people split, people reassign, people not-same,
+        people corrections, people undo, sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor,
+        settings, export-encoder, calibrate, token create, token list, token revoke, demo"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
 
@@ -118,6 +118,11 @@ def test_two_files_with_one_session_are_a_usage_error(capsys: pytest.CaptureFixt
 def test_messages_are_given_to_somebody_or_to_nobody(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "reassign", "m1", *given]) == 2
     assert "--to PERSON, or --nobody" in capsys.readouterr().err
+
+
+def test_messages_and_voices_to_split_off_at_once_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["people", "split", "Dana", "--message", "m1", "--voice", "v1"]) == 2
+    assert "give one of them" in capsys.readouterr().err
 
 
 def test_names_have_one_of_three_states(capsys: pytest.CaptureFixture[str]) -> None:

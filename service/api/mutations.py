@@ -1,0 +1,181 @@
+"""What can be written? The mutations of the GraphQL schema, each with its key and its outcomes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import strawberry
+
+from service.api import corrections as correction_api
+from service.api import jobs as job_api
+from service.api import names as name_api
+from service.api import spaces as space_api
+from service.api.context import Info
+from service.api.corrections import CorrectionOutcome
+from service.api.jobs import IngestInput, IngestOutcome
+from service.api.names import NameDecision
+from service.api.outcomes import expected
+from service.api.spaces import ConsentInput, ConsentOutcome, EnrolOutcome, NameOutcome, SpaceOutcome, SpacePolicyInput
+from service.types.people import Consent
+
+Id = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph.")]
+Key = Annotated[
+    str,
+    strawberry.argument(
+        description="Of your making, one per request: the same key with the same request gives the same result, without doing "
+        "it again."
+    ),
+]
+Name = Annotated[str, strawberry.argument(description="How the person is called.")]
+Upload = Annotated[strawberry.ID, strawberry.argument(description="The clip, as POST /v1/uploads named it.")]
+Agreed = Annotated[ConsentInput, strawberry.argument(description="What the person agreed to, and how.")]
+Recording = Annotated[IngestInput, strawberry.argument(description="The recording.")]
+Policies = Annotated[SpacePolicyInput, strawberry.argument(description="What is to change.")]
+Into = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph, of the other person.")]
+Messages = Annotated[
+    list[strawberry.ID], strawberry.argument(description="Global ids of the messages, or their ids in the graph.")
+]
+Proposal = Annotated[strawberry.ID, strawberry.argument(description="Id of the proposal.")]
+Why = Annotated[str, strawberry.argument(description="For whoever looks at it later; kept with the correction.")]
+
+
+@strawberry.type(description="Writes. Each has an idempotency key, kept in the graph.")
+class Mutation:
+    @strawberry.mutation(description="Remember a recording. Needs the scope `ingest`.")
+    async def ingest(self, info: Info, input: Recording, idempotency_key: Key) -> IngestOutcome:
+        outcome: IngestOutcome = await expected(job_api.ingest(info.context, input, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(description="Make a person's voice known, with their consent. Needs the scope `ingest`.")
+    async def enrol(self, info: Info, name: Name, upload_id: Upload, consent: Agreed, idempotency_key: Key) -> EnrolOutcome:
+        outcome: EnrolOutcome = await expected(space_api.enrol(info.context, name, upload_id, consent, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(description="Give a person a name. The person's own token, or the scope `admin`.")
+    async def name_person(self, info: Info, person_id: Id, name: Name, idempotency_key: Key) -> NameOutcome:
+        outcome: NameOutcome = await expected(space_api.name_person(info.context, person_id, name, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Record that a person let their voice be remembered, or took that back; obeyed in the same transaction. "
+        "The person's own token, or the scope `admin`."
+    )
+    async def record_consent(
+        self,
+        info: Info,
+        person_id: Id,
+        state: Annotated[Consent, strawberry.argument(description="What the person said.")],
+        consent: Agreed,
+        idempotency_key: Key,
+    ) -> ConsentOutcome:
+        outcome: ConsentOutcome = await expected(
+            space_api.save_consent(info.context, person_id, state, consent, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(description="Change policies of the space. Needs the scope `admin`.")
+    async def set_space_policy(self, info: Info, policy: Policies, idempotency_key: Key) -> SpaceOutcome:
+        outcome: SpaceOutcome = await expected(space_api.set_space_policy(info.context, policy, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Two people are one: the first is shown as the second from now on. No message moves, and undoing it is "
+        "exact. Needs the scope `admin`."
+    )
+    async def merge_people(
+        self,
+        info: Info,
+        person_id: Id,
+        into_id: Into,
+        idempotency_key: Key,
+        confirmed: Annotated[
+            bool, strawberry.argument(description="Each may read what the other may; without, they are only shown as one.")
+        ] = True,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.merge_people(info.context, person_id, into_id, confirmed, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Some of a person's messages, or all by some voices of sessions, are somebody else's: a new person, "
+        "remembered not to be the same. Needs the scope `admin`."
+    )
+    async def split_person(
+        self,
+        info: Info,
+        person_id: Id,
+        idempotency_key: Key,
+        message_ids: Messages = [],  # noqa: B006 - never changed; strawberry shows it as the default
+        local_speakers: Annotated[
+            list[strawberry.ID], strawberry.argument(description="Voices of sessions, instead of messages.")
+        ] = [],  # noqa: B006
+        name: Annotated[str | None, strawberry.argument(description="How the new person is called, if known.")] = None,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.split_person(info.context, person_id, message_ids, local_speakers, name, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Messages are somebody else's, or nobody's whom we know (`toId` null); who may read what is settled again "
+        "at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that person."
+    )
+    async def reassign_messages(
+        self,
+        info: Info,
+        message_ids: Messages,
+        idempotency_key: Key,
+        to_id: Annotated[strawberry.ID | None, strawberry.argument(description="Whose they are; null: nobody's.")] = None,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.reassign_messages(info.context, message_ids, to_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Two people are not the same: they are never merged nor proposed again, until this is undone. Needs the "
+        "scope `admin`."
+    )
+    async def mark_not_same(
+        self, info: Info, person_id: Id, other_id: Into, idempotency_key: Key, why: Why = ""
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.mark_not_same(info.context, person_id, other_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Take a correction back: all is as it was, and what came since stays. The scope `admin`, or the account "
+        "that made it."
+    )
+    async def undo_correction(
+        self,
+        info: Info,
+        correction_id: Annotated[strawberry.ID, strawberry.argument(description="The correction.")],
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(
+            correction_api.undo_correction(info.context, correction_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="A proposed name is right: the person is called so from now on. The person's own token, or the scope "
+        "`admin`."
+    )
+    async def apply_name(self, info: Info, proposal_id: Proposal, idempotency_key: Key) -> NameDecision:
+        outcome: NameDecision = await expected(name_api.apply(info.context, proposal_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A proposed name is wrong: it is taken back where it is shown, and never applied by itself again. The "
+        "person's own token, or the scope `admin`."
+    )
+    async def reject_name(self, info: Info, proposal_id: Proposal, idempotency_key: Key) -> NameDecision:
+        outcome: NameDecision = await expected(name_api.reject(info.context, proposal_id, idempotency_key))
+        return outcome
