@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from service.identity.policies import POLICIES, BadVoiceVector, Bounded, centroid, policy, recomputed, unit
 from service.identity.router import FoldState, paper_config, step
-from service.identity.thresholds import constant
+from service.identity.thresholds import TELEPHONE, TWIN, constant
 from service.types.audio import Samples
-from service.types.people import Create, Link, PersonVoice
+from service.types.people import Create, Exemplar, Link, PersonVoice
 from tests.unit.identity.voices import SPACE, a_person, an_exemplar, axis, between, one_after_another
 
 PAPER = constant("ecapa", link=0.489, update=0.58, origin="EvoSpeakerMem")
@@ -113,6 +114,56 @@ def test_a_person_heard_on_both_has_one_row_for_the_telephone_and_one_for_the_re
     rows = POLICIES["bounded"].rows(voice)
     assert rows.telephone.tolist() == [False, True]
     assert np.allclose(rows.vectors, [axis(0), axis(1)])
+
+
+def a_twin(name: str, vector: Samples) -> Exemplar:
+    return replace(an_exemplar(name, vector, channel=TELEPHONE), twin_of="ana-0")
+
+
+def test_a_twin_stands_for_its_person_on_the_telephone_and_moves_no_center() -> None:
+    voice = POLICIES["bounded"].learn(a_person("ana", axis(0)), a_twin("t", axis(1)))
+    assert np.allclose(voice.centroid, axis(0))
+    rows = POLICIES["bounded"].rows(voice)
+    assert rows.channels == ("wideband", TWIN)
+    assert np.allclose(rows.vectors, [axis(0), between(math.sqrt(0.5))])
+    assert np.allclose(recomputed(voice, "bounded").centroid, axis(0))
+
+
+def test_a_person_heard_on_the_telephone_needs_no_twin_there() -> None:
+    voice = POLICIES["bounded"].learn(a_person("ana", axis(0)), a_twin("t", axis(1)))
+    voice = POLICIES["bounded"].learn(voice, an_exemplar("called", axis(2), channel=TELEPHONE))
+    rows = POLICIES["bounded"].rows(voice)
+    assert rows.channels == ("wideband", TELEPHONE)
+    assert np.allclose(rows.vectors, [axis(0), axis(2)])
+
+
+def test_a_twin_alone_is_better_than_nothing() -> None:
+    voice = PersonVoice("ana", SPACE, axis(0))
+    rows = POLICIES["bounded"].rows(POLICIES["bounded"].learn(voice, a_twin("t", axis(1))))
+    assert rows.channels == (TELEPHONE,) and np.allclose(rows.vectors, [axis(1)])
+
+
+@settings(max_examples=30, deadline=None)
+@given(wide=st.integers(0, 30), narrow=st.integers(0, 30), room=st.integers(0, 30), seed=st.integers(0, 2**16))
+def test_no_channel_pushes_another_out(wide: int, narrow: int, room: int, seed: int) -> None:
+    voice = PersonVoice("ana", SPACE, axis(0))
+    channels = ["wideband"] * wide + [TELEPHONE] * narrow + ["room"] * room
+    np.random.default_rng(seed).shuffle(channels)
+    for i, (channel, vector) in enumerate(zip(channels, directions(len(channels), seed), strict=True)):
+        voice = POLICIES["bounded"].learn(voice, an_exemplar(f"e{i:02d}", vector, channel=channel))
+    num = Counter(e.channel for e in voice.exemplars)
+    given = {"wideband": wide, TELEPHONE: narrow, "room": room}
+    assert sum(num.values()) == min(12, wide + narrow + room)
+    for channel, many in given.items():
+        assert num[channel] >= min(many, 4)
+
+
+def test_once_a_channel_is_crowded_twins_go_first() -> None:
+    voice = a_person("ana", axis(0))
+    bounded = Bounded(max_exemplars=3)
+    for exemplar in (a_twin("t1", axis(1)), a_twin("t2", axis(2)), an_exemplar("called", axis(3), channel=TELEPHONE)):
+        voice = bounded.learn(voice, exemplar)
+    assert [e.id for e in voice.exemplars] == ["ana-0", "t2", "called"]
 
 
 @pytest.mark.parametrize("bad", [np.zeros(8), np.full(8, np.nan), np.full(8, np.inf), np.ones(7)])

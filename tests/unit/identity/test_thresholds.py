@@ -11,11 +11,13 @@ from service.errors import InvalidInput
 from service.identity.thresholds import (
     CAMPPLUS,
     ECAPA,
+    PAPER_VOICES,
     THRESHOLDS,
     ChannelPair,
     FalseAccepts,
     UnknownEncoder,
     channel_pair,
+    equal_false_accepts,
     thresholds_for,
 )
 
@@ -55,6 +57,38 @@ def test_channels_are_paired_by_how_many_are_narrow() -> None:
     assert channel_pair("wideband", "room") is ChannelPair.WIDEBAND
     assert channel_pair("telephone", "room") is channel_pair("room", "telephone") is ChannelPair.CROSS
     assert channel_pair("telephone", "telephone") is ChannelPair.TELEPHONE
+
+
+def test_compensated_pairs_are_told_apart_like_raw_ones() -> None:
+    assert channel_pair("wideband", "room", compensated=True) is ChannelPair.COMPENSATED
+    assert channel_pair("room", "telephone", compensated=True) is ChannelPair.COMPENSATED_CROSS
+    assert channel_pair("telephone", "telephone", compensated=True) is ChannelPair.COMPENSATED_TELEPHONE
+
+
+def test_a_twin_is_for_the_telephone_alone() -> None:
+    assert channel_pair("telephone", "twin") is ChannelPair.TWIN
+    assert channel_pair("wideband", "twin") is ChannelPair.WIDEBAND
+
+
+@given(size=SIZES)
+def test_learning_is_never_easier_than_linking_among_few(size: int) -> None:
+    for pair in ChannelPair:
+        assert CAMPPLUS.update_at(pair) >= CAMPPLUS.link(min(size, 20), pair)
+
+
+@pytest.mark.parametrize("name", sorted(THRESHOLDS))
+@pytest.mark.parametrize("pair", list(ChannelPair))
+def test_every_encoder_has_a_threshold_for_every_pair(name: str, pair: ChannelPair) -> None:
+    assert -1.0 < THRESHOLDS[name].link(5, pair) <= 0.95
+
+
+def test_the_papers_constants_elsewhere_are_where_strangers_reach_as_often() -> None:
+    impostors = np.random.default_rng(1).normal(0.2, 0.1, 300_000)
+    paper = equal_false_accepts("campplus", FalseAccepts.measured(impostors))
+    assert paper.link(5) == paper.link(10_000) == paper.create(5)
+    assert (impostors >= paper.link(5)).mean() == pytest.approx(0.02, rel=0.1)
+    assert (impostors >= paper.update).mean() == pytest.approx(0.003, rel=0.2)
+    assert equal_false_accepts("campplus", PAPER_VOICES).link(1) == pytest.approx(0.422)
 
 
 def test_an_unknown_encoder_is_named_with_the_known_ones() -> None:
