@@ -198,7 +198,7 @@ class Fold:
 
     def link(self, turn: TurnEvidence, vector: Samples, match: Match, index: int, *, learn: bool) -> Link:
         voice, cosine = self.gallery.voices[match.members[index]], float(match.cosines[index])
-        learns = self.policy.learns(cosine, self.config.thresholds.update_at(match.likeness.pair(index)))
+        learns = learn and self.policy.learns(cosine, self.config.thresholds.update_at(match.likeness.pair(index)))
         learns = learns and not self.too_weak(turn, self.config.floors.learn)
         if learns and (self._keeps(voice) or voice.person_id in self.passing):
             self.gallery.put(self.policy.learn(voice, self._exemplar(turn, vector)))

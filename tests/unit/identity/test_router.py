@@ -10,9 +10,10 @@ import pytest
 
 from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
 from service.identity.router import FoldState, RouterConfig, settle, step
+from service.identity.thresholds import TELEPHONE, WIDEBAND, ChannelPair
 from service.types.audio import EmbeddingSpace
-from service.types.people import Assigned, Consent, Create, Decision, Link, PersonVoice, TurnEvidence, Unresolved
-from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, gallery, one_after_another
+from service.types.people import Assigned, ChannelMean, Consent, Create, Decision, Link, PersonVoice, TurnEvidence, Unresolved
+from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, gallery, one_after_another, turned
 
 CONFIG = RouterConfig()
 
@@ -199,6 +200,72 @@ def test_short_turns_of_a_track_are_enough_together_and_the_earlier_ones_follow(
     created = only(tuple(d for d in decisions if isinstance(d, Create)))
     assert [(d.message_id, d.person_id) for d in more if isinstance(d, Assigned)] == [("m0", created.person_id)]
     assert settled.bound == {"t": created.person_id}
+
+
+def test_a_track_that_might_be_somebody_known_waits_for_its_next_turn() -> None:
+    """0.45 is too far for LINK and too near for CREATE; the mean of two such turns is nearer to her."""
+    known = gallery(a_person("ana", axis(0)))
+    turns = [a_turn("m0", turned(0.45, 0.4, 1), track="t"), a_turn("m1", turned(0.45, 0.4, 2), at=5, track="t")]
+    apart = [decide(turn, known=known)[1][0] for turn in turns]
+    assert [getattr(d, "reason", None) for d in apart] == ["between_thresholds", "between_thresholds"]
+    _, (first, second) = decide(*turns, known=known)
+    assert isinstance(first, Unresolved) and isinstance(second, Link)
+    assert second.person_id == "ana" and not second.learned
+    assert second.scores.cosine == pytest.approx(0.545, abs=0.001)
+
+
+def test_turns_of_a_track_that_sound_like_two_people_are_not_counted_together() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    turns = [a_turn("m0", between(0.45, 0, 1), track="t"), a_turn("m1", -between(-0.45, 0, 1), at=5, track="t")]
+    assert all(isinstance(d, Unresolved) for d in decide(*turns, known=known)[1])
+
+
+def test_a_newcomer_somewhat_like_somebody_is_made_by_two_turns_not_by_one() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    turns = [a_turn("m0", between(0.30), track="t"), a_turn("m1", between(0.30), at=5, track="t")]
+    assert [type(d).__name__ for d in decide(*turns, known=known)[1]] == ["Unresolved", "Create"]
+
+
+def test_a_sessions_only_turn_is_decided_at_its_end() -> None:
+    state, _ = decide(a_turn("m0", between(0.30), track="t"), known=gallery(a_person("ana", axis(0))))
+    assert isinstance(only(settle(state, CONFIG)[1]), Create)
+
+
+def test_whom_the_roster_expects_needs_less_than_anybody() -> None:
+    crowd = gallery(*(a_person(f"p{i}", axis(2)) for i in range(200)), a_person("ana", axis(0)))
+    turn = a_turn("m", between(0.5))
+    assert isinstance(only(decide(turn, known=crowd)[1]), Unresolved)
+    expected = only(decide(turn, known=crowd, config=RouterConfig(roster=frozenset({"ana", "ben"})))[1])
+    assert isinstance(expected, Link) and expected.person_id == "ana" and not expected.learned
+    everybody = RouterConfig(roster=frozenset(crowd))
+    assert isinstance(only(decide(turn, known=crowd, config=everybody)[1]), Unresolved)
+
+
+def test_channels_with_a_mean_are_compared_without_it_and_others_raw() -> None:
+    """On her telephone ana is nearer to everybody on one than to herself; without what telephones share she is herself."""
+    means = {TELEPHONE: ChannelMean(TELEPHONE, 0.7 * axis(7), 40, 20), WIDEBAND: ChannelMean(WIDEBAND, 0.1 * axis(6), 40, 20)}
+    known = gallery(a_person("ana", axis(0)), a_person("ben", between(0.5, 1, 7), channel=TELEPHONE))
+    turn = a_turn("m", between(0.45, 0, 7), channel=TELEPHONE)
+    raw = only(decide(turn, known=known)[1])
+    state = FoldState().with_gallery(known, channels=means)
+    after, decisions = step(state, [turn], CONFIG)
+    compensated = only(decisions)
+    assert isinstance(raw, Unresolved) or raw.person_id != "ana" or raw.scores.channels == ChannelPair.CROSS
+    assert isinstance(compensated, Link) and compensated.person_id == "ana"
+    assert compensated.scores.channels == ChannelPair.COMPENSATED_CROSS
+    assert after.channels == means
+    assert only(step(state, [turn], RouterConfig(compensate=False))[1]).scores == raw.scores
+    alone = FoldState().with_gallery(known, channels={TELEPHONE: means[TELEPHONE]})
+    assert only(step(alone, [turn], CONFIG)[1]).scores.channels != ChannelPair.COMPENSATED_CROSS
+
+
+def test_the_scores_say_who_came_second_and_on_which_channels() -> None:
+    known = gallery(a_person("ana", axis(0)), a_person("ben", axis(2)))
+    scores = only(decide(a_turn("m", between(0.9, 0, 2)), known=known)[1]).scores
+    assert (scores.runner_up_id, scores.channels) == ("ben", ChannelPair.WIDEBAND)
+    assert scores.runner_up == pytest.approx(0.436, abs=0.001)
+    nobody = only(decide(a_turn("m", axis(0)))[1]).scores
+    assert (nobody.runner_up_id, nobody.channels) == (None, None)
 
 
 def test_ten_thousand_people_are_scored_in_a_few_milliseconds_a_turn() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.identity.router import FoldState, RouterConfig, settle, step
 from service.types.people import Assigned, Create, Decision, Unresolved
-from tests.unit.identity.voices import a_turn, axis, between, one_after_another
+from tests.unit.identity.voices import a_person, a_turn, axis, between, gallery, one_after_another, turned
 
 DEFAULT, ALL = RouterConfig(), RouterConfig(attribute_all=True)
 
@@ -76,3 +76,51 @@ def test_settling_teaches_nobody_anything_from_a_short_turn() -> None:
     settled, _ = settle(state, DEFAULT)
     (before,), (after,) = state.gallery.values(), settled.gallery.values()
     assert after.exemplars == before.exemplars and after.num_turns == before.num_turns + 1
+
+
+def test_a_track_of_which_one_turn_resembled_somebody_taken_is_decided_by_its_whole_speech() -> None:
+    turns = [
+        a_turn("m0", axis(0), track="t1"),
+        a_turn("m1", between(0.52, 0, 1), at=5, track="t2"),
+        *(a_turn(f"n{i}", between(0.10, 0, 1), at=10 + 5 * i, track="t2") for i in range(3)),
+    ]
+    state, decisions = step(FoldState(), turns, DEFAULT)
+    assert {getattr(d, "reason", None) for d in decisions[1:]} == {"exclusive"}
+    settled, more = settle(state, DEFAULT)
+    assert len(set(people(more).values())) == 1 and people(more)["n0"] not in {None, people(decisions)["m0"]}
+    assert not settled.proposals and set(settled.bound) == {"t1", "t2"}
+
+
+def test_a_turn_unlike_the_person_its_track_came_to_be_stays_unresolved() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    turns = [
+        a_turn("m0", between(0.45, 0, 1), track="t"),
+        a_turn("m1", axis(2), at=5, track="t"),
+        a_turn("m2", axis(2), at=10, track="t"),
+    ]
+    state, decisions = step(FoldState(gallery=known), turns, DEFAULT)
+    assert isinstance(decisions[1], Create)
+    settled, more = settle(state, DEFAULT)
+    assert more == () and [p.evidence.message_id for p in settled.pending] == ["m0"]
+
+
+def test_of_two_tracks_that_might_be_one_person_the_likelier_is_theirs() -> None:
+    known = gallery(a_person("ana", axis(0)), a_person("bea", between(0.97, 0, 1)))
+    turns = [
+        a_turn("m0", between(0.53, 0, 2), track="t1", seconds=1.5),
+        a_turn("m1", between(0.60, 0, 3), at=5, track="t2", seconds=1.5),
+    ]
+    state, decisions = step(FoldState(gallery=known), turns, DEFAULT)
+    assert all(isinstance(d, Unresolved) and d.reason == "ambiguous" for d in decisions)
+    alone = state.with_gallery(gallery(known["ana"]))
+    settled, _ = settle(alone, DEFAULT)
+    assert settled.bound == {"t2": "ana"} and set(settled.proposals) == {"t1"}
+
+
+def test_what_pools_into_somebody_known_teaches_them_nothing() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    turns = [a_turn(f"m{i}", turned(0.48, 0.4, 1 + i), at=5.0 * i, track="t") for i in range(3)]
+    state, _ = step(FoldState(gallery=known), turns, DEFAULT)
+    settled, _ = settle(state, DEFAULT)
+    assert settled.bound == {"t": "ana"}
+    assert settled.gallery["ana"].exemplars == known["ana"].exemplars

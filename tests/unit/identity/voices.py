@@ -26,6 +26,13 @@ def between(cosine: float, one: int = 0, other: int = 1) -> Samples:
     return (cosine * axis(one) + math.sqrt(1 - cosine**2) * axis(other)).astype(np.float32)
 
 
+def turned(cosine: float, shared: float, own: int) -> Samples:
+    """The unit vector at `cosine` from axis(0) and at `shared` from axis(7), the rest along `own`: several of them have more
+    in common than axis(0) alone."""
+    rest = math.sqrt(1 - cosine**2 - shared**2)
+    return (cosine * axis(0) + shared * axis(7) + rest * axis(own)).astype(np.float32)
+
+
 def a_turn(
     message_id: str,
     vector: Samples | None,
