@@ -84,6 +84,10 @@ class CorrectionType:
     created_at: datetime = strawberry.field(description="When it was made, UTC.")
     undone_at: datetime | None = strawberry.field(description="When it was taken back, UTC; null while it holds.")
     undone_by: str | None = strawberry.field(description="Account that took it back.")
+    person_ids: list[strawberry.ID] = strawberry.field(
+        description="Global ids of the people concerned, also of those who are shown as somebody else since a merge; only for "
+        "who reads everything."
+    )
     record: strawberry.Private[Correction]
     reading: strawberry.Private[Reading]
 
@@ -103,6 +107,7 @@ class CorrectionType:
             created_at=correction.created_at,
             undone_at=correction.undone_at,
             undone_by=correction.undone_by,
+            person_ids=[strawberry.ID(global_id("Person", id)) for id in correction.people if reading.scope.reads_all],
             record=correction,
             reading=reading,
         )

@@ -49,9 +49,7 @@ def merge(
     """
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        from service.cli.who import the_person
-
-        one, other = await the_person(services, person), await the_person(services, into)
+        one, other = await _person(services, person), await _person(services, into)
         return await correct.merge(services.settings.space, one, other, actor=actor, why=why, confirmed=confirmed)
 
     _corrected(change, space, as_json, settling=False)
@@ -66,9 +64,7 @@ def not_same(
     """
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        from service.cli.who import the_person
-
-        one, another = await the_person(services, person), await the_person(services, other)
+        one, another = await _person(services, person), await _person(services, other)
         return await correct.not_same(services.settings.space, one, another, actor=actor, why=why)
 
     _corrected(change, space, as_json, settling=False)
@@ -99,9 +95,7 @@ def split(
         return
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        from service.cli.who import the_person
-
-        one = await the_person(services, person)
+        one = await _person(services, person)
         return await correct.split(
             services.settings.space,
             one,
@@ -166,9 +160,7 @@ def reassign(
         raise typer.BadParameter("Say whose the messages are: --to PERSON, or --nobody.")
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        from service.cli.who import the_person
-
-        whose = await the_person(services, to) if to else None
+        whose = await _person(services, to) if to else None
         return await correct.reassign(services.settings.space, message, whose, actor=actor, why=why)
 
     _corrected(change, space, as_json, settling=True)
@@ -240,6 +232,15 @@ def _corrected(
 
     done = with_services(work, space=space)
     show(done, as_json, lambda: _told(done, undone))
+
+
+async def _person(services: Services, name_or_id: str) -> str:
+    """As `the_person`, and by id also somebody who is shown as another since a merge: to confirm it, or to split them."""
+    from service.cli.who import the_person
+    from service.graph.access import list_known_people
+
+    known = await services.graph.read(list_known_people, services.settings.space, [name_or_id])
+    return name_or_id if known else await the_person(services, name_or_id)
 
 
 def _told(done: Corrected, undone: bool) -> str:

@@ -27,7 +27,7 @@ REASSIGN = f"""mutation($messages: [ID!]!, $to: ID, $key: String!) {{
 UNDO = f"mutation($id: ID!, $key: String!) {{ undoCorrection(correctionId: $id, idempotencyKey: $key) {DONE} }}"
 TEXTS = "{ messages(first: 50) { edges { node { text speaker { id } } } } }"
 CORRECTIONS = """query($undone: Boolean! = false) { corrections(first: 9, undoneToo: $undone) { edges { node {
-  id kind actor why numTurns undoneAt people { id } } } } }"""
+  id kind actor why numTurns undoneAt personIds people { id } } } } }"""
 
 
 class House:
@@ -145,7 +145,7 @@ async def test_a_person_says_not_me_and_takes_it_back(house: House, graph: Graph
     assert (await speakers(graph, space, "monday"))[1] is None and "the ladder" not in await house.reads("ben")
     assert await house.do(REASSIGN, ben, messages=turn, key=key) == done, "the same key, though it is theirs no longer"
     (mine,) = (await house.api.data(CORRECTIONS, ben))["corrections"]["edges"]
-    assert (mine["node"]["id"], mine["node"]["why"]) == (done["correctionId"], "not me")
+    assert (mine["node"]["id"], mine["node"]["why"], mine["node"]["personIds"]) == (done["correctionId"], "not me", [])
     assert (await house.do(UNDO, ben, id=done["correctionId"]))["__typename"] == "Corrected"
     assert await state(graph, space) == before
     assert (await house.api.data(CORRECTIONS, ben))["corrections"]["edges"] == []
@@ -210,6 +210,7 @@ async def test_a_key_makes_a_correction_once(house: House) -> None:
     edges = (await house.api.data(CORRECTIONS, house.admin))["corrections"]["edges"]
     assert [edge["node"]["id"] for edge in edges] == [done["correctionId"]]
     assert {person["id"] for person in edges[0]["node"]["people"]} == {house.person("ana")}, "Cleo is shown as Ana"
+    assert set(edges[0]["node"]["personIds"]) == {house.person("ana"), house.person("cleo")}
 
 
 async def test_too_many_or_no_messages_are_refused(house: House) -> None:

@@ -42,6 +42,7 @@ BOUNDED = {
     "SplitPreview.parts": "capped by the answer",
     "SplitPart.messageIds": "capped by the answer",
     "SplitPart.turns": "capped by the answer",
+    "Correction.personIds": "concerned by one correction",
     "Correction.people": "concerned by one correction",
 }
 

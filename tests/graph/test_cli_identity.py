@@ -1,0 +1,118 @@
+"""The commands about who is who, over a real graph: as a program reads them, and as a person does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.cli.command_line import run
+from service.graph.driver import Graph, GraphConfig
+from tests.graph.correction_builders import ingest, message, speakers, state, track
+from tests.graph.graph_builders import Said, seed
+from tests.graph.identity_builders import may_be, proposed, unname
+
+Typed = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+def typed(
+    graph_config: GraphConfig, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Typed:
+    """What a command prints: parsed with `--json`, else its text. `code` is how it must end."""
+    for name, value in {
+        "NEO4J_URI": graph_config.uri,
+        "NEO4J_USER": graph_config.user,
+        "NEO4J_PASSWORD": graph_config.password,
+        "VOICEGRAPH_DATA_DIR": str(tmp_path),
+        "VOICEGRAPH_SPACE": space,
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    async def typed(*arguments: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        ended = await asyncio.to_thread(run, list(arguments))
+        printed = capsys.readouterr()
+        assert ended == code, printed
+        return printed.err if code else json.loads(printed.out) if "--json" in arguments else printed.out
+
+    return typed
+
+
+async def test_the_inbox_explanations_and_names_are_shown(graph: Graph, space: str, typed: Typed) -> None:
+    world = await seed(
+        graph,
+        space,
+        ("ana", "ben", "voice"),
+        [
+            Said("ana", "hello", ("ana",)),
+            Said("voice", "I am called Dora", ("ana",), session="tuesday"),
+            Said(None, "who mumbles", ("ana",), session="attic"),
+        ],
+    )
+    await unname(world, "voice")
+    await may_be(world, "attic", "ben", cosine=0.44)
+    id = await proposed(world, "voice", "Dora", [1], confidence=0.75)
+    shown = await typed("people", "who")
+    assert all(part in shown for part in ("local speaker", "who mumbles", "Ben (0.44)", "Dora (0.75)"))
+    listed = await typed("people", "who", "--json")
+    assert [voice["kind"] for voice in listed] == ["local_speaker", "person"]
+    assert listed[0]["people"][0]["person"]["display_name"] == "Ben" and listed[1]["turns"] == [world.message(1)]
+    why = await typed("explain", world.message(0), "--json")
+    assert (why["turn"]["person"]["display_name"], why["turn"]["cosine"]) == ("Ana", 0.7)
+    assert "Ben (0.44)" in await typed("explain", world.message(2))
+    assert (await typed("explain", "nothing", code=1)).startswith("not_found: There is no message nothing")
+    (name,) = await typed("people", "names", "--json")
+    assert (name["id"], name["name"]) == (id, "Dora")
+    assert "“Dora” is applied" in await typed("people", "accept-name", id)
+    assert await typed("people", "names", "--json") == []
+    assert "Dora" in await typed("people", "names", "--status", "applied")
+    assert (await typed("people", "reject-name", id, "--json"))["status"] == "rejected"
+
+
+async def test_people_are_merged_kept_apart_and_that_is_undone(graph: Graph, space: str, typed: Typed) -> None:
+    ana, ben, _ = await ingest(graph, space, "monday", [("ana", "the piano"), ("ben", "the ladder"), ("ana", "the cellar")])
+    assert ana and ben
+    before = await state(graph, space)
+    merged = await typed("people", "merge", ben, ana, "--why", "the same voice", "--json")
+    assert (merged["kind"], merged["person_id"]) == ("merge", ana)
+    refused = await typed("people", "not-same", ben, ana, code=1)
+    assert refused.startswith("correction_conflict") and "they are merged" in refused
+    (listed,) = await typed("people", "corrections", "--json")
+    assert (listed["id"], listed["why"], listed["actor"]) == (merged["correction_id"], "the same voice", "command-line")
+    assert "Taken back: one person" in await typed("people", "undo", merged["correction_id"])
+    assert await state(graph, space) == before
+    assert "Nothing was corrected." in await typed("people", "corrections")
+    assert "one person" in await typed("people", "corrections", "--undone")
+    await typed("people", "merge", ben, ana, "--unconfirmed")
+    assert "one person" in await typed("people", "merge", ben, ana), "which confirms it, though Ben is shown as Ana"
+    for correction in await typed("people", "corrections", "--json"):
+        await typed("people", "undo", correction["id"])
+    await typed("people", "not-same", ben, ana)
+    assert (await typed("people", "merge", ben, ana, code=1)).startswith("correction_conflict")
+
+
+async def test_turns_are_given_away_and_split_off(graph: Graph, space: str, typed: Typed) -> None:
+    lines = [("ana", "the piano"), ("ben", "the ladder"), ("ana", "the cellar")]
+    ana, ben, _ = await ingest(graph, space, "monday", lines)
+    await ingest(graph, space, "tuesday", [("ben", "the roof"), ("ana", "the attic")])
+    assert ana and ben
+    before = await state(graph, space)
+    preview = await typed("people", "split", ben, "--json")
+    assert {part["local_speaker"] for part in preview} == {track(space, day, "ben") for day in ("monday", "tuesday")}
+    voice = track(space, "tuesday", "ben")
+    assert "1 would go" in await typed("people", "split", ben, "--voice", voice, "--dry-run")
+    assert await state(graph, space) == before, "nothing was changed"
+    done = await typed("people", "split", ben, "--voice", voice, "--name", "Cora", "--json")
+    assert await speakers(graph, space, "tuesday") == [done["person_id"], ana]
+    given = await typed("people", "reassign", message(space, "monday", 1), "--to", "cora", "--json")
+    assert await speakers(graph, space, "monday") == [ana, done["person_id"], ana] and given["num_turns"] == 1
+    await typed("people", "undo", done["correction_id"])
+    assert await speakers(graph, space, "tuesday") == [ben, ana], "and what Cora was given since stays hers"
+    assert await speakers(graph, space, "monday") == [ana, done["person_id"], ana]
+    assert "1 messages changed hands" in await typed("people", "reassign", message(space, "monday", 0), "--nobody")
+    assert (await speakers(graph, space, "monday"))[0] is None
