@@ -8,7 +8,7 @@ voice is one person whatever names it has. Who speaks is known to the evaluation
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tests.bench.locomo_id.assign import RECORDINGS, Cast, Supply, four_voices, meetings, recording, two_voices, usable
@@ -199,12 +199,3 @@ def _real(bank: Bank, condition: str, begins: datetime) -> Collection:
         for number, (utterance, shift) in enumerate(asked)
     ]
     return Collection("real", "real", tuple(sessions), tuple(queries))
-
-
-def only(collection: Collection, num_sessions: int) -> Collection:
-    """The first sessions, with the questions whose evidence they hold: for quick runs."""
-    sessions = collection.sessions[:num_sessions]
-    told = {turn.id for session in sessions for turn in session.turns}
-    voices = {turn.voice for session in sessions for turn in session.turns}
-    queries = tuple(q for q in collection.queries if q.evidence and q.evidence <= told and q.asker in voices)
-    return replace(collection, sessions=sessions, queries=queries)
