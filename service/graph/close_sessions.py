@@ -3,7 +3,7 @@ was there, to whom each turn was said, what it answers, and who may read it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,12 +111,14 @@ RETURN p.id AS id, coalesce(p.aliases, []) + coalesce(p.display_name, []) AS nam
 ORDER BY id
 """
 
-FORGET_RELATIONS = """
-MATCH (s:Session {space: $space, id: $session_id})
-OPTIONAL MATCH (:Person)-[attended:ATTENDED]->(s)
+FORGET_ATTENDANCE = """
+MATCH (:Person)-[attended:ATTENDED]->(:Session {space: $space, id: $session_id})
 DELETE attended
-WITH DISTINCT s
-MATCH (s)<-[:IN_SESSION]-(m:Message)-[r:ADDRESSES|REPLIES_TO]->()
+"""
+
+FORGET_RELATIONS = """
+UNWIND $ids AS id
+MATCH (:Message {space: $space, id: id})-[r:ADDRESSES|REPLIES_TO]->()
 DELETE r
 """
 
@@ -206,7 +208,8 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     revision = await hold_session(tx, closing.space, closing.session_id, closing.checkpoint)
     if revision != closing.read_revision:
         return RevisionMoved(revision)
-    await save_relations(tx, closing.space, closing.session_id, closing.relations, closing.contexts)
+    turns = closing.relations.readers.keys()
+    await save_relations(tx, closing.space, closing.session_id, closing.relations, closing.contexts, of=turns)
     await tx.run(
         COMPLETE_SESSION,
         space=closing.space,
@@ -219,11 +222,14 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
     return None
 
 
-async def save_relations(tx: Tx, space: str, session_id: str, relations: Relations, contexts: Contexts | None) -> None:
-    """In place of all there are. The caller holds the lock of the space. Context views of messages that are neither in
-    `contexts.vectors` nor in `contexts.plain` stay as they are."""
+async def save_relations(
+    tx: Tx, space: str, session_id: str, relations: Relations, contexts: Contexts | None, *, of: Collection[str]
+) -> None:
+    """Attendance in place of what there is; addressees and replies in place of those of the messages `of`; readers and context
+    views of the messages that `relations` and `contexts` name. The caller holds the lock of the space."""
     session: dict[str, Any] = {"space": space, "session_id": session_id}
-    await tx.run(FORGET_RELATIONS, **session)
+    await tx.run(FORGET_ATTENDANCE, **session)
+    await tx.run(FORGET_RELATIONS, space=space, ids=sorted(of))
     await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in relations.attendance])
     await tx.run(SAVE_ADDRESSEES, space=space, addressees=_addressees(relations.addressees))
     await tx.run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,6 +46,9 @@ class Resettled:
 
     session_id: str
     relations: Relations
+    """Attendance, and of the turns only what is new."""
+    changed: frozenset[str]
+    """Messages said to others than before, or answering another."""
     embedder: str | None
     texts: Mapping[str, str]
     """message id → context text that is new"""
@@ -61,7 +64,8 @@ async def resettled(
     as it was before that, where everything is still as the correction left it. Raises EmbedderDiffers."""
     given = tuple(a for a in stood.relations.attendance if a.source != VOICE)
     caller = CallerKnows(stood.addressed_to, given, stood.roster)
-    now = await conversation(tx, space, stood.access, await list_written_turns(tx, space, stood.id), caller)
+    turns = await list_written_turns(tx, space, stood.id)
+    now = await conversation(tx, space, stood.access, turns, caller)
     untouched = record is not None and record["after"] == fingerprint(stood.turns, stood.relations)
     relations = _restored(stood.relations, record) if record is not None and untouched else settled(now)
     public = {message: stood.relations.readers[message] for message in stood.public}
@@ -70,10 +74,9 @@ async def resettled(
     if texts and (embedder is None or embedder.embedding_space.name != stood.embedder):
         given_name = embedder.embedding_space.name if embedder else "no embedder"
         raise EmbedderDiffers(session_id=stood.id, needed=stood.embedder, given=given_name)
-    after = fingerprint(await list_written_turns(tx, space, stood.id), relations)
-    return Resettled(
-        stood.id, _without(relations, stood.public), stood.embedder, texts, plain, _record(stood.relations, relations, after)
-    )
+    before = _record(stood.relations, relations, fingerprint(turns, relations))
+    changed = frozenset((*before["addressees"], *before["replies"]))
+    return Resettled(stood.id, _only(relations, changed, before["readers"]), changed, stood.embedder, texts, plain, before)
 
 
 def missing_texts(sessions: Sequence[Resettled], embedded: Mapping[str, Samples]) -> None:
@@ -88,7 +91,7 @@ async def save_resettled(tx: Tx, space: str, session: Resettled, embedded: Mappi
     if session.embedder:
         vectors = {message: embedded[text] for message, text in session.texts.items()}
         contexts = Contexts(session.embedder, vectors, session.plain)
-    await save_relations(tx, space, session.session_id, session.relations, contexts)
+    await save_relations(tx, space, session.session_id, session.relations, contexts, of=session.changed)
 
 
 def fingerprint(turns: Sequence[Any], relations: Relations) -> str:
@@ -113,8 +116,14 @@ def _changed_contexts(
     return {m: text for m, text in after.items() if before.get(m) != text}, tuple(m for m in before if m not in after)
 
 
-def _without(relations: Relations, public: frozenset[str]) -> Relations:
-    return replace(relations, readers={m: who for m, who in relations.readers.items() if m not in public})
+def _only(relations: Relations, changed: Collection[str], readers: Collection[str]) -> Relations:
+    """What is to be written of `relations`."""
+    return Relations(
+        relations.attendance,
+        {m: to for m, to in relations.addressees.items() if m in changed},
+        {m: answered for m, answered in relations.replies.items() if m in changed},
+        {m: who for m, who in relations.readers.items() if m in readers},
+    )
 
 
 def _record(before: Relations, after: Relations, fingerprint_after: str) -> Record:
