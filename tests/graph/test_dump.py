@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from service.graph.driver import Graph, changes
-from service.graph.dump import dump_space
+from service.graph.dump import dump_space, without_history
+from service.pipelines.correct import Correct
 from tests.builders import a_session
 from tests.graph.test_folding import talk, write
 
@@ -41,3 +42,16 @@ async def test_a_changed_text_vector_or_edge_shows(graph: Graph, space: str) -> 
         await graph.write(changes, change, space=space)
         seen.append(await graph.read(dump_space, space))
         assert seen[-1] != seen[-2]
+
+
+async def test_without_its_history_a_dump_tells_what_holds_and_not_how_it_came_about(graph: Graph, space: str) -> None:
+    await write(graph, a_session(space), [talk(("ana", "a"), ("ben", "b"))])
+    before = without_history(await graph.read(dump_space, space))
+    assert before != await graph.read(dump_space, space)
+    one, other = (node["id"] for node in before["nodes"] if node["labels"] == ["Person"])
+    said = await Correct(graph).not_same(space, one, other, actor="admin", why="heard it")
+    assert without_history(await graph.read(dump_space, space)) != before
+    await Correct(graph).undo(space, said.correction_id, actor="admin")
+    after = await graph.read(dump_space, space)
+    assert {"AuditEvent", "Correction"} <= {label for node in after["nodes"] for label in node["labels"]}
+    assert without_history(after) == before

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from service.graph.driver import Graph
+from service.graph.driver import Graph, changes
 from service.graph.dump import Dump, dump_space
 from service.graph.forget_space import forget_space
 from service.graph.spaces import get_space, save_space
@@ -20,7 +20,7 @@ from service.pipelines.reassign import Moving, move
 from service.pipelines.resettle import TextsMissing
 from service.types.audio import Samples
 from service.types.ids import fresh
-from service.types.people import SpaceSettings
+from service.types.people import AccessPolicy, SpaceSettings
 from tests.builders import there
 from tests.graph.correction_builders import EMBEDDER, correct, edges, ingest, message, nodes, speakers, state, track
 
@@ -31,6 +31,12 @@ HOUSEHOLD = [
     ("cleo", "I want blue.", "ben"),
     ("ben", "Blue is cold."),
 ]
+PUBLISH = """
+MATCH (m:Message {space: $space, id: $message_id})-[old:FOR]->(:Audience)
+DELETE old
+CREATE (m)-[:FOR]->(a:Audience {id: $space + '/public', space: $space, public: true, num_readers: 0, created_at: datetime()})
+SET m.audience = a.id, m.readers = 'public'
+"""
 SCORES = ("cosine", "runner_up", "runner_up_id", "margin", "threshold", "channels")
 BY_ADMIN = {"actor": "admin", "why": "heard it"}
 
@@ -275,5 +281,44 @@ async def test_undo_is_exact_under_every_policy_whose_center_is_made_of_exemplar
     before = await state(graph, space)
     turns = [message(space, "monday", i) for i in (1, 4)]
     done = await correct(graph).reassign(space, turns, found[0], **BY_ADMIN)
+    await correct(graph).undo(space, done.correction_id, actor="admin")
+    assert await state(graph, space) == before
+
+
+async def test_under_gated_all_comes_back_but_the_center_which_is_made_of_the_exemplars_kept(graph: Graph, space: str) -> None:
+    """Links that taught nothing left a trace in it that no exemplar holds."""
+    await graph.write(save_space, SpaceSettings(space, routing="gated"))
+    found = await ingest(graph, space, "monday", HOUSEHOLD, policy="gated")
+    before = await state(graph, space)
+    done = await correct(graph).reassign(space, [message(space, "monday", 1)], found[0], **BY_ADMIN)
+    await correct(graph).undo(space, done.correction_id, actor="admin")
+    after = await state(graph, space)
+    for dump in (before, after):
+        for person in nodes(dump, "Person").values():
+            assert person.pop("voiceprint__campplus")
+    assert after == before
+
+
+async def test_a_session_is_settled_again_by_the_policy_it_was_settled_with(graph: Graph, space: str) -> None:
+    who = await a_household(graph, space)
+    before = await state(graph, space)
+    await graph.write(save_space, SpaceSettings(space, access=AccessPolicy.OWN))
+    done = await correct(graph).reassign(space, [message(space, "monday", 4)], who["ana"], **BY_ADMIN)
+    during = await state(graph, space)
+    anas_and_bens = {who["ana"], who["ben"]}
+    audience = nodes(during, "Message")[message(space, "monday", 2)]["audience"]
+    assert {reader for reader, of in edges(during, "MAY_READ") if of == audience} == anas_and_bens
+    await correct(graph).undo(space, done.correction_id, actor="admin")
+    await graph.write(save_space, SpaceSettings(space))
+    assert await state(graph, space) == before
+
+
+async def test_what_everybody_may_read_stays_so_when_its_session_is_settled_again(graph: Graph, space: str) -> None:
+    who = await a_household(graph, space)
+    await graph.write(changes, PUBLISH, space=space, message_id=message(space, "monday", 0))
+    before = await state(graph, space)
+    done = await correct(graph).reassign(space, [message(space, "monday", 0)], who["ben"], **BY_ADMIN)
+    now = nodes(await state(graph, space), "Message")[message(space, "monday", 0)]
+    assert (now["readers"], now["speaker_id"]) == ("public", who["ben"])
     await correct(graph).undo(space, done.correction_id, actor="admin")
     assert await state(graph, space) == before
