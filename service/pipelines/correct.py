@@ -46,13 +46,22 @@ class Correct:
         Raises NotFound, InvalidInput, CorrectionConflict (merged: undo that; said before)."""
         return await self._graph.write(say_not_same, space, person, other, actor=actor, why=why)
 
-    async def reassign(self, space: str, messages: Sequence[str], to: str | None, *, actor: str, why: str) -> Corrected:
-        """These turns are `to`'s, or (None) not of whom they were put down to and nobody's so far. Their exemplars go with
-        them as consent allows, both voices are made anew from what is left, and the sessions are settled again.
+    async def reassign(
+        self, space: str, messages: Sequence[str], to: str | None, *, actor: str, why: str, name: str | None = None
+    ) -> Corrected:
+        """These turns are `to`'s, or (None) not of whom they were put down to and nobody's so far; with a `name` instead of
+        `to`, they are somebody's who was not known here before and is called so: `person_id` of the result. Their exemplars
+        go with them as consent allows, both voices are made anew from what is left, and the sessions are settled again.
 
-        Raises NotFound, InvalidInput (no messages), SessionBusy (a session still open), EmbedderDiffers, CorrectionConflict
-        (theirs already)."""
-        moving = Moving(space, fresh(), actor, why, datetime.now(UTC), to, tuple(messages))
+        Raises NotFound, InvalidInput (no messages; both `to` and `name`), SessionBusy (a session still open), EmbedderDiffers,
+        CorrectionConflict (theirs already)."""
+        if to is not None and name is not None:
+            raise InvalidInput(what="whose the turns are", given="a person and the name of a new one", needed="one of the two")
+        correction, name = fresh(), _named(name)
+        whose = new_person(correction) if name else to
+        moving = Moving(
+            space, correction, actor, why, datetime.now(UTC), whose, tuple(messages), name=name, is_new=name is not None
+        )
         return await self._with_embeddings(move, moving)
 
     async def split(

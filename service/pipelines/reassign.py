@@ -66,6 +66,8 @@ class Moving:
     """A split: `to` is new, and all turns are this person's, or of somebody merged with them."""
     name: str | None = None
     """of the new person"""
+    is_new: bool = False
+    """`to` is somebody new without a split: made here, of `name`."""
 
 
 async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: Mapping[str, Samples]) -> Corrected:
@@ -96,7 +98,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
         "tracks": tracks,
         "sessions": {session.session_id: session.record for session in sessions},
         "not_same": apart,
-        "split": {"person": moving.to, "name": moving.name} if moving.split_from else None,
+        "split": {"person": moving.to, "name": moving.name} if moving.split_from or moving.is_new else None,
     }
     kind = SPLIT if moving.split_from else REASSIGN
     messages = [turn.message_id for turn in turns]
@@ -123,11 +125,13 @@ async def _turns(tx: Tx, moving: Moving) -> list[TurnHeld]:
         return await _turns_to_split(tx, moving, moving.split_from)
     if not moving.messages:
         raise InvalidInput(what="the messages", given="none", needed="ids of the turns to move")
-    if moving.to is not None:
+    if moving.to is not None and not moving.is_new:
         await living(tx, moving.space, [moving.to])
     turns = [turn for turn in await _held(tx, moving.space, moving.messages) if turn.speaker_id != moving.to]
     if not turns:
         raise CorrectionConflict(what="Reassigning these turns", why="all of them are whose they should become already")
+    if moving.to is not None and moving.is_new:
+        await save_split_person(tx, moving.space, moving.to, name=moving.name, actor=moving.actor)
     return turns
 
 
