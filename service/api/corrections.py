@@ -242,20 +242,22 @@ async def split_person(
 
 
 async def reassign_messages(
-    context: Context, message_ids: Sequence[str], to_id: str | None, why: str, key: str
+    context: Context, message_ids: Sequence[str], to_id: str | None, new_person: str | None, why: str, key: str
 ) -> CorrectedType:
     turns, to, why = _turns(message_ids), local_id(to_id) if to_id else None, _why(why)
+    name = short("newPerson", new_person) if new_person is not None else None
     principal = _somebody(context, "reassign messages")
-    if to is not None and "admin" not in principal.scopes:
+    if (to is not None or name is not None) and "admin" not in principal.scopes:
         raise Refused(reason="To give messages to a person, a token with the scope `admin` is needed.")
 
     async def do() -> Corrected:
         if "admin" not in principal.scopes:
             await _only_own(context, turns)
         correct = await context.services.correct(settling=True)
-        return await correct.reassign(context.space, turns, to, actor=principal.account_id, why=why)
+        return await correct.reassign(context.space, turns, to, actor=principal.account_id, why=why, name=name)
 
-    return await _once(context, principal, "reassign_messages", key, {"messages": turns, "to": to, "why": why}, do)
+    body = {"messages": turns, "to": to, "name": name, "why": why}
+    return await _once(context, principal, "reassign_messages", key, body, do)
 
 
 async def undo_correction(context: Context, correction_id: str, why: str, key: str) -> CorrectedType:

@@ -7,13 +7,13 @@ from datetime import datetime
 import strawberry
 
 from service.api.connections import Connection, connection
-from service.api.context import Context, local_id
+from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, SessionType
 from service.api.names import NameProposalType, messages
 from service.errors import NotFound
 from service.graph.explain import Decided, Evidence, Explanation, MergeApplied, get_explanation
-from service.graph.inbox import Heard, Suggestion, UnknownKind, UnknownVoice, count_unknown, list_unknown
+from service.graph.inbox import MAX_UNRESOLVED, Heard, Suggestion, UnknownKind, UnknownVoice, count_unknown, list_unknown
 from service.graph.paging import Page
 from service.types.people import Person
 
@@ -73,6 +73,10 @@ class UnknownVoiceType:
     net_speech: float = strawberry.field(description="Seconds of speech in them.")
     first_heard: datetime = strawberry.field(description="Start of the first message, UTC.")
     last_heard: datetime = strawberry.field(description="Start of the last message, UTC.")
+    unresolved_ids: list[strawberry.ID] = strawberry.field(
+        description=f"Global ids of all messages of a voice of a session, {MAX_UNRESOLVED} at most, for `reassignMessages`; "
+        "none for a person."
+    )
     heard: list[HeardType] = strawberry.field(description="When, by session: the latest ones, the latest first.")
     suggestions: list[SuggestionType] = strawberry.field(description="Whom it may be, the likeliest first.")
     names: list[NameProposalType] = strawberry.field(description="What they may be called, the surest first.")
@@ -98,6 +102,7 @@ class UnknownVoiceType:
             net_speech=voice.net_speech,
             first_heard=voice.first_heard,
             last_heard=voice.last_heard,
+            unresolved_ids=[strawberry.ID(global_id("Message", id)) for id in voice.unresolved],
             heard=[HeardType.from_record(h, reading) for h in voice.heard],
             suggestions=[SuggestionType.from_record(s, reading) for s in voice.people],
             names=[NameProposalType.from_record(n, reading) for n in voice.names],

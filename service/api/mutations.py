@@ -120,8 +120,8 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
-        description="Messages are somebody else's, or nobody's whom we know (`toId` null); who may read what is settled again "
-        "at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that person."
+        description="Messages are somebody else's, somebody new's, or (without both) nobody's whom we know; who may read what "
+        "is settled again at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that person."
     )
     async def reassign_messages(
         self,
@@ -129,10 +129,13 @@ class Mutation:
         message_ids: Messages,
         idempotency_key: Key,
         to_id: Annotated[strawberry.ID | None, strawberry.argument(description="Whose they are; null: nobody's.")] = None,
+        new_person: Annotated[
+            str | None, strawberry.argument(description="Instead: the name of somebody not known here before, whose they are.")
+        ] = None,
         why: Why = "",
     ) -> CorrectionOutcome:
         outcome: CorrectionOutcome = await expected(
-            correction_api.reassign_messages(info.context, message_ids, to_id, why, idempotency_key)
+            correction_api.reassign_messages(info.context, message_ids, to_id, new_person, why, idempotency_key)
         )
         return outcome
 

@@ -145,8 +145,12 @@ def _split_preview(person: str, messages: Sequence[str], voices: Sequence[str], 
 
 
 def reassign(
-    message: Annotated[list[str], typer.Argument(metavar="MESSAGE…", help="Ids of the messages.")],
+    message: Annotated[list[str] | None, typer.Argument(metavar="[MESSAGE…]", help="Ids of the messages.")] = None,
+    voice: Annotated[
+        str | None, typer.Option(metavar="ID", help="Instead: what this voice of a session said and is nobody's yet.")
+    ] = None,
     to: Annotated[str | None, typer.Option(metavar="PERSON", help="Whose they are: a name or an id.")] = None,
+    new: Annotated[str | None, typer.Option(metavar="NAME", help="They are somebody's who was not known here before.")] = None,
     nobody: Annotated[bool, typer.Option("--nobody", help="They are not whose we thought; whose, nobody knows.")] = False,
     why: WhyOption = "",
     space: SpaceName = None,
@@ -154,16 +158,31 @@ def reassign(
 ) -> None:
     """Messages are somebody else's. Who may read what is settled again at once.
 
-    Example: voicegraph people reassign 0199-… 0199-… --to Dana
+    Example: voicegraph people reassign --voice 0199-… --to Dana
     """
-    if (to is None) != nobody:
-        raise typer.BadParameter("Say whose the messages are: --to PERSON, or --nobody.")
+    if bool(message) == bool(voice):
+        raise typer.BadParameter("Say which messages: their ids, or --voice ID.")
+    if (to is not None) + (new is not None) + nobody != 1:
+        raise typer.BadParameter("Say whose the messages are: --to PERSON, --new NAME, or --nobody.")
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
         whose = await _person(services, to) if to else None
-        return await correct.reassign(services.settings.space, message, whose, actor=actor, why=why)
+        turns = message or await _unresolved(services, voice or "")
+        return await correct.reassign(services.settings.space, turns, whose, actor=actor, why=why, name=new)
 
     _corrected(change, space, as_json, settling=True)
+
+
+async def _unresolved(services: Services, voice: str) -> Sequence[str]:
+    """Messages of the voice that are nobody's; raises NotFound without any."""
+    from service.cli.who import scope_of_all
+    from service.errors import NotFound
+    from service.graph.inbox import find_unknown
+
+    found = await services.graph.read(find_unknown, await scope_of_all(services), [voice])
+    if voice not in found or not found[voice].unresolved:
+        raise NotFound(kind="unresolved voice", id=voice)
+    return found[voice].unresolved
 
 
 def undo(

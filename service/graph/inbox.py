@@ -28,6 +28,10 @@ MAX_TURNS = 5
 """Turns shown of one voice: enough to know somebody by what they said."""
 
 
+MAX_UNRESOLVED = 1_000
+"""Turns of one local speaker that can be given to somebody at once."""
+
+
 class UnknownKind(StrEnum):
     LOCAL_SPEAKER = "local_speaker"
     """A voice within one session; its turns are nobody's yet."""
@@ -78,6 +82,8 @@ class UnknownVoice:
     """By session, at most MAX_HEARD, the latest first."""
     turns: tuple[str, ...]
     """Ids of at most MAX_TURNS messages: those with most speech, in spoken order."""
+    unresolved: tuple[str, ...] = ()
+    """Ids of all these turns of a local speaker, in spoken order, at most MAX_UNRESOLVED: to give them to somebody."""
     people: tuple[Suggestion, ...] = ()
     """The likeliest first."""
     names: tuple[ProposedName, ...] = ()
@@ -147,12 +153,16 @@ CALL (wanted) {
 }
 WITH wanted, kind, label, m ORDER BY coalesce(m.net_speech, 0.0) DESC, m.said_at, m.id
 WITH wanted, kind, label, m.session_id AS session_id, collect(m)[..$max_turns] AS longest, count(m) AS num_turns,
+  collect(CASE kind WHEN 'local_speaker' THEN m END) AS unresolved,
   min(m.start) AS start, max(m.end) AS end, sum(m.net_speech) AS net_speech, min(m.said_at) AS first, max(m.said_at) AS last
 ORDER BY last DESC, session_id
 WITH wanted, kind, label, sum(num_turns) AS num_turns, toFloat(sum(net_speech)) AS net_speech, min(first) AS first,
   max(last) AS last, collect({session_id: session_id, start: start, end: end, num_turns: num_turns})[..$max_heard] AS heard,
-  collect(longest) AS longest
+  collect(longest) AS longest, collect(unresolved) AS unresolved
 RETURN wanted AS id, kind, label, num_turns, net_speech, first, last, heard, COLLECT {
+  UNWIND unresolved AS some UNWIND some AS m
+  RETURN m.id ORDER BY m.said_at, m.id LIMIT $max_unresolved
+} AS unresolved, COLLECT {
   UNWIND longest AS some UNWIND some AS m
   WITH m ORDER BY coalesce(m.net_speech, 0.0) DESC, m.said_at, m.id LIMIT $max_turns
   RETURN m.id ORDER BY m.said_at, m.id
@@ -163,7 +173,14 @@ RETURN wanted AS id, kind, label, num_turns, net_speech, first, last, heard, COL
 async def find_unknown(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, UnknownVoice]:
     """Those of `ids` (local speakers and people) that are unknown voices with a visible turn, by id."""
     found = await rows(
-        tx, FIND_UNKNOWN, space=scope.space, audiences=scope.audiences, ids=list(ids), max_heard=MAX_HEARD, max_turns=MAX_TURNS
+        tx,
+        FIND_UNKNOWN,
+        space=scope.space,
+        audiences=scope.audiences,
+        ids=list(ids),
+        max_heard=MAX_HEARD,
+        max_turns=MAX_TURNS,
+        max_unresolved=MAX_UNRESOLVED,
     )
     if not found:
         return {}
@@ -225,6 +242,7 @@ def _unknown(row: Mapping[str, Any], people: tuple[Suggestion, ...], names: tupl
         last_heard=row["last"],
         heard=tuple(Heard(**heard) for heard in row["heard"]),
         turns=tuple(row["turns"]),
+        unresolved=tuple(row["unresolved"]),
         people=people,
         names=names,
     )

@@ -22,8 +22,8 @@ NOT_SAME = (
 )
 SPLIT = f"""mutation($a: ID!, $messages: [ID!]! = [], $voices: [ID!]! = [], $key: String!) {{
   splitPerson(personId: $a, messageIds: $messages, localSpeakers: $voices, name: "Cora", idempotencyKey: $key) {DONE} }}"""
-REASSIGN = f"""mutation($messages: [ID!]!, $to: ID, $key: String!) {{
-  reassignMessages(messageIds: $messages, toId: $to, why: "not me", idempotencyKey: $key) {DONE} }}"""
+REASSIGN = f"""mutation($messages: [ID!]!, $to: ID, $new: String, $key: String!) {{
+  reassignMessages(messageIds: $messages, toId: $to, newPerson: $new, why: "not me", idempotencyKey: $key) {DONE} }}"""
 UNDO = f"mutation($id: ID!, $key: String!) {{ undoCorrection(correctionId: $id, idempotencyKey: $key) {DONE} }}"
 TEXTS = "{ messages(first: 50) { edges { node { text speaker { id } } } } }"
 CORRECTIONS = """query($undone: Boolean! = false) { corrections(first: 9, undoneToo: $undone) { edges { node {
@@ -135,6 +135,28 @@ async def test_what_may_be_split_off_is_shown_before(house: House, graph: Graph,
     blind = house.api.token("blind admin", scopes=["admin"])
     assert await house.do(query, blind, id=house.person("ana")) is None, "what it may not read it does not split by"
     assert await house.api.code(query, house.tokens["ana"], id=house.person("ana")) == "not_allowed"
+
+
+async def test_a_voice_that_was_nobodys_becomes_somebody_not_known_before(house: House, graph: Graph, space: str) -> None:
+    """From the inbox to a person with a name, and back."""
+    await house.do(REASSIGN, messages=[house.message("tuesday", 1)])
+    before = await state(graph, space)
+    inbox = "{ whoIsThis { edges { node { kind localSpeaker unresolvedIds } } } }"
+    waiting = [edge["node"] for edge in (await house.do(inbox))["edges"]]
+    (voice,) = (node for node in waiting if node["kind"] == "LOCAL_SPEAKER")
+    assert voice["unresolvedIds"] == [house.message("tuesday", 1)]
+    assert voice["localSpeaker"] == track(space, "tuesday", "cleo")
+    ben = house.tokens["ben"]
+    assert (await house.do(REASSIGN, ben, messages=voice["unresolvedIds"], new="Dora"))["__typename"] == "NotAllowed"
+    both = await house.do(REASSIGN, messages=voice["unresolvedIds"], new="Dora", to=house.person("ana"))
+    assert both["__typename"] == "InvalidInput"
+    done = await house.do(REASSIGN, messages=voice["unresolvedIds"], new="Dora")
+    assert (done["kind"], done["numTurns"]) == ("reassign", 1), done
+    new = await house.do("query($id: ID!) { person(id: $id) { displayName kind numTurns } }", id=done["personId"])
+    assert new == {"displayName": "Dora", "kind": "named", "numTurns": 1}
+    assert not any(e["node"]["kind"] == "LOCAL_SPEAKER" for e in (await house.do(inbox))["edges"])
+    await house.do(UNDO, id=done["correctionId"])
+    assert await state(graph, space) == before, "and nobody is left behind"
 
 
 async def test_a_person_says_not_me_and_takes_it_back(house: House, graph: Graph, space: str) -> None:

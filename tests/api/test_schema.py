@@ -30,6 +30,7 @@ BOUNDED = {
     "Query.encoders": "a closed set",
     "Person.aliases": "names of one person",
     "Person.encoders": "a closed set",
+    "UnknownVoice.unresolvedIds": "capped by the read",
     "UnknownVoice.heard": "capped by the read",
     "UnknownVoice.turns": "capped by the read",
     "UnknownVoice.suggestions": "whom one voice may be",

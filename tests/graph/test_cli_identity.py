@@ -116,3 +116,6 @@ async def test_turns_are_given_away_and_split_off(graph: Graph, space: str, type
     assert await speakers(graph, space, "monday") == [ana, done["person_id"], ana]
     assert "1 messages changed hands" in await typed("people", "reassign", message(space, "monday", 0), "--nobody")
     assert (await speakers(graph, space, "monday"))[0] is None
+    new = await typed("people", "reassign", "--voice", track(space, "monday", "ana"), "--new", "Dora", "--json")
+    assert (await speakers(graph, space, "monday"))[0] == new["person_id"] and new["num_turns"] == 1
+    assert (await typed("people", "reassign", "--voice", voice, "--nobody", code=1)).startswith("not_found")

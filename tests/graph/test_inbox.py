@@ -47,6 +47,8 @@ async def test_voices_left_unresolved_and_people_without_a_name_wait_to_be_known
     }
     assert waiting[voice_of(world, "monday")].turns == (world.message(2),)
     assert waiting[voice_of(world, "monday")].label == "voice"
+    assert waiting[voice_of(world, "monday")].unresolved == (world.message(2),)
+    assert waiting[world.person("voice")].unresolved == ()
 
 
 async def test_turns_and_times_are_those_the_viewer_may_read(graph: Graph, world: World) -> None:

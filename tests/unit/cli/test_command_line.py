@@ -114,10 +114,16 @@ def test_two_files_with_one_session_are_a_usage_error(capsys: pytest.CaptureFixt
     assert "one FILE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("given", [[], ["--to", "Dana", "--nobody"]])
+@pytest.mark.parametrize("given", [[], ["--to", "Dana", "--nobody"], ["--to", "Dana", "--new", "Dora"]])
 def test_messages_are_given_to_somebody_or_to_nobody(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["people", "reassign", "m1", *given]) == 2
-    assert "--to PERSON, or --nobody" in capsys.readouterr().err
+    assert "--to PERSON, --new NAME, or --nobody" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [[], ["m1", "--voice", "v1"]])
+def test_messages_to_give_are_named_or_a_voice_is(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["people", "reassign", *given, "--to", "Dana"]) == 2
+    assert "their ids, or --voice ID" in capsys.readouterr().err
 
 
 def test_messages_and_voices_to_split_off_at_once_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
