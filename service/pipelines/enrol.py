@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from service.audio.diarise import Diariser, DiariserConfig
+from service.audio.narrow import narrow
 from service.audio.segmentation import Segmenter
+from service.audio.turns import spoken
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import ensure_space
@@ -16,11 +18,12 @@ from service.graph.write_consents import Enrolment, save_consent, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
 from service.identity.consent import REFUSED
-from service.identity.policies import policy
+from service.identity.policies import Bounded, policy
+from service.identity.thresholds import TELEPHONE
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.clip import main_voice
 from service.pipelines.gallery import Candidates, GalleryReader
-from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
+from service.types.audio import Segment, SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
 from service.types.ids import derived, fresh
 from service.types.people import Consent, Exemplar, PersonVoice, SpaceSettings, VoiceOutcome
 
@@ -30,6 +33,7 @@ class EnrolConfig:
     min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match (speech.md: EER by length)
     min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
     max_exemplars: int = 12  # the most the default policy keeps
+    twins: int = 3  # turns kept as a telephone would carry them too: more gain little (speech.md 3.5)
 
 
 class TooLittleSpeech(VoicegraphError):
@@ -45,6 +49,8 @@ class VoiceKnown(VoicegraphError):
 
 
 Heard = tuple[SpeakerTurn, SpeakerEmbedding]
+Twins = Mapping[int, SpeakerEmbedding]
+"""Index of a turn → its embedding as a telephone would carry it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ class Enrol:
         config: EnrolConfig | None = None,
     ) -> None:
         self._graph, self._encoder, self._gallery, self._ask = graph, encoder, gallery, ask
-        self._diarise = Diariser(segmenter, encoder, diariser or DiariserConfig())
+        diariser = diariser or DiariserConfig()
+        self._diarise, self._embedded_to = Diariser(segmenter, encoder, diariser), diariser.turns.embedded_to
         self._config = config or EnrolConfig()
 
     async def __call__(
@@ -91,21 +98,29 @@ class Enrol:
         name = _named(name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
         voice = await asyncio.to_thread(self._voice, waveform)
+        twins = await asyncio.to_thread(self._twins, waveform, voice)
         settings = await self._graph.write(ensure_space, SpaceSettings(space))
         new_id = fresh()
         while True:
-            enrolment = await self._enrolment(settings, name, voice, person_id, new_id, agreed)
+            enrolment = await self._enrolment(settings, name, voice, twins, person_id, new_id, agreed)
             if await self._graph.write(save_enrolment, enrolment) is None:
                 return enrolment.person.id
 
     async def _enrolment(
-        self, settings: SpaceSettings, name: str, heard: Sequence[Heard], person_id: str | None, new_id: str, agreed: Agreed
+        self,
+        settings: SpaceSettings,
+        name: str,
+        heard: Sequence[Heard],
+        twins: Twins,
+        person_id: str | None,
+        new_id: str,
+        agreed: Agreed,
     ) -> Enrolment:
         near = [person_id] if person_id else []
         known = await self._gallery(settings.id, [embedding.vector for _, embedding in heard], near=near)
         target = person_id or self._known_already(heard, known, settings) or new_id
         before = known.voices.get(target)
-        after = _learnt(before, target, heard, settings.routing)
+        after = _learnt(before, target, heard, twins, settings.routing)
         had = {e.id for e in before.exemplars} if before else set()
         has = {e.id for e in after.exemplars}
         added = tuple(e for e in after.exemplars if e.id not in had)
@@ -144,19 +159,35 @@ class Enrol:
             raise TooLittleSpeech(speech=longest, needed=self._config.min_turn)
         return sorted(kept, key=lambda heard: -heard[0].net_speech)[: self._config.max_exemplars]
 
+    def _twins(self, waveform: Waveform, heard: Sequence[Heard]) -> Twins:
+        """Of the longest turns that were not heard over a telephone, so that the person is known when they call."""
+        turns = [turn for turn, _ in heard if turn.channel != TELEPHONE][: self._config.twins]
+        sounds = [spoken(waveform, turn.speech or (turn.segment,)) for turn in turns]
+        lengths = [Segment(sound.start, sound.start + self._embedded_to) for sound in sounds]
+        vectors = self._encoder([narrow(sound.crop(length)) for sound, length in zip(sounds, lengths, strict=True)])
+        return {turn.index: vector for turn, vector in zip(turns, vectors, strict=True)}
 
-def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], routing: str) -> PersonVoice:
-    """The voice with the clip's turns learnt, as the space's policy learns."""
+
+def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], twins: Twins, routing: str) -> PersonVoice:
+    """The voice with the clip's turns learnt, as the space's policy learns; twins by the policy that tells channels apart."""
     first = heard[0][1]
     voice = before or PersonVoice(person_id, first.space, first.vector)
     known = {exemplar.id for exemplar in voice.exemplars}
+    learning = policy(routing)
     for turn, embedding in heard:
         exemplar = _exemplar(person_id, turn, embedding)
         if exemplar.id in known:
             continue
-        voice = policy(routing).learn(voice, exemplar)
+        voice = learning.learn(voice, exemplar)
         voice = replace(voice, num_turns=voice.num_turns + 1, net_speech=voice.net_speech + turn.net_speech)
+        if isinstance(learning, Bounded) and (twin := twins.get(turn.index)) is not None:
+            voice = learning.learn(voice, _twin(exemplar, twin))
     return replace(voice, consent=Consent.GRANTED)
+
+
+def _twin(exemplar: Exemplar, narrowed: SpeakerEmbedding) -> Exemplar:
+    twin_id = derived("twin", exemplar.id, TELEPHONE)
+    return replace(exemplar, id=twin_id, vector=narrowed.vector, channel=TELEPHONE, twin_of=exemplar.id)
 
 
 def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) -> Exemplar:

@@ -140,3 +140,30 @@ async def test_nobody_is_renamed_in_another_space(graph: Graph, space: str) -> N
     for person_id, where in ((ben, f"{space}-other"), (fresh(), space)):
         with pytest.raises(NotFound):
             await rename(graph, space=where, person_id=person_id, name="Eve")
+
+
+EXEMPLARS = """
+MATCH (:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar)
+RETURN e.id AS id, e.channel AS channel, e.twin_of AS twin_of, e.message_id AS message_id
+ORDER BY channel, id
+"""
+
+
+async def test_an_enrolled_voice_is_kept_as_a_telephone_would_carry_it_too(graph: Graph, space: str) -> None:
+    await enrolled(graph, space, "Ben", sound("enrol_ben"))
+    kept = await graph.read(rows, EXEMPLARS, space=space)
+    heard = {e["id"]: e for e in kept if e["twin_of"] is None}
+    twins = [e for e in kept if e["twin_of"] is not None]
+    assert heard and len(twins) == min(3, len(heard))
+    assert {e["channel"] for e in twins} == {"telephone"} and {e["channel"] for e in heard.values()} == {"wideband"}
+    assert all(heard[t["twin_of"]]["message_id"] == t["message_id"] for t in twins), "forgotten together"
+
+
+async def test_a_twin_is_no_turn_and_comes_once(graph: Graph, space: str) -> None:
+    await enrolled(graph, space, "Ben", sound("enrol_ben"))
+    once = await graph.read(rows, EXEMPLARS, space=space)
+    _, voices = await graph.read(list_voices, space, models.campplus().embedding_space)
+    (voice,) = voices.values()
+    assert voice.num_turns == sum(e["twin_of"] is None for e in once)
+    await enrolled(graph, space, "Ben", sound("enrol_ben"), person_id=voice.person_id)
+    assert await graph.read(rows, EXEMPLARS, space=space) == once
