@@ -14,9 +14,10 @@ from service.types.people import ChannelMean, PersonVoice
 
 @dataclass(frozen=True, slots=True)
 class GalleryConfig:
-    max_exact: int = 20_000
-    """People. Up to here all voices are held in memory: 12 exemplars each are 180 MB, a scan of centroids 0.4 ms (DESIGN
-    §8: 10,000 take 0.17 ms). Above, the index names 100 candidates a turn, among which the best is found in 100 %."""
+    max_exact: int = 2_000
+    """People. Up to here all voices are held in memory, read once by each process: 2 s of CPU for 1,000 people of three
+    exemplars, so that with twelve it stays within GraphConfig.query_timeout. Above, the index names 100 candidates a turn,
+    among which the best is found as surely (tests/bench/gallery.py)."""
     recent: int = 50
     """Revisions. Whoever changed within them is always a candidate: the index need not be abreast of the last writes."""
 

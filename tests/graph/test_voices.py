@@ -1,0 +1,73 @@
+"""Is a voice read with whom it is merged into, and found among many?"""
+
+from __future__ import annotations
+
+from service.graph.driver import Graph, changes
+from service.graph.voices import count_voices, list_voices
+from service.pipelines.correct import Correct
+from service.pipelines.gallery import GalleryConfig, GalleryReader
+from tests.builders import VOICE
+from tests.graph.voice_builders import a_voice_of, axis, person, save
+
+ERASE_VOICE = """
+MATCH (p:Person {space: $space, id: $person})-[:HAS_EXEMPLAR]->(e:Exemplar)
+DETACH DELETE e
+"""
+
+
+async def merge(graph: Graph, space: str, name: str, into: str) -> str:
+    done = await Correct(graph).merge(
+        space, person(space, name), person(space, into), actor="test", why="test", confirmed=False
+    )
+    return done.correction_id
+
+
+async def same_as(graph: Graph, space: str) -> dict[str, str | None]:
+    names = {person(space, name): name for name in ("ana", "ann", "anna", "ben")}
+    voices = (await graph.read(list_voices, space, VOICE))[1]
+    return {names[p]: None if v.same_as is None else names[v.same_as] for p, v in voices.items()}
+
+
+async def people(graph: Graph, space: str) -> None:
+    await save(graph, space, *(a_voice_of(space, name, [axis(i)]) for i, name in enumerate(("ana", "ann", "anna", "ben"))))
+
+
+async def test_everybody_of_a_chain_stands_for_its_end(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    assert set((await same_as(graph, space)).values()) == {None}
+    first = await merge(graph, space, "anna", "ann")
+    await merge(graph, space, "ann", "ana")
+    assert await same_as(graph, space) == {"ana": None, "ann": "ana", "anna": "ana", "ben": None}
+    await Correct(graph).undo(space, first, actor="test")
+    assert await same_as(graph, space) == {"ana": None, "ann": "ana", "anna": None, "ben": None}
+
+
+async def test_who_stands_for_others_may_have_no_voice(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    await merge(graph, space, "ann", "ana")
+    await graph.write(changes, ERASE_VOICE, space=space, person=person(space, "ana"))
+    assert await same_as(graph, space) == {"ann": "ana", "anna": None, "ben": None}
+
+
+async def test_people_merged_into_one_are_counted_once(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    await merge(graph, space, "ann", "ana")
+    assert await graph.read(count_voices, space, VOICE) == 3
+
+
+async def test_a_merge_reaches_a_gallery_that_is_held_in_memory(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    gallery = GalleryReader(graph, VOICE)
+    await gallery(space, [])
+    await merge(graph, space, "anna", "ann")
+    await merge(graph, space, "ann", "ana")  # anna changes hands without an edge of hers changing
+    voices = (await gallery(space, [])).voices
+    assert voices[person(space, "anna")].same_as == voices[person(space, "ann")].same_as == person(space, "ana")
+
+
+async def test_with_a_candidate_comes_everybody_merged_with_them(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    await merge(graph, space, "ann", "ana")
+    shortlist = GalleryReader(graph, VOICE, GalleryConfig(max_exact=1, recent=0))
+    found = (await shortlist(space, [], near=[person(space, "ann")])).voices
+    assert set(found) >= {person(space, "ana"), person(space, "ann")}
