@@ -18,6 +18,7 @@ from service.graph.write_consents import Enrolment, save_consent, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
 from service.identity.consent import REFUSED
+from service.identity.gallery import root
 from service.identity.policies import Bounded, policy
 from service.identity.thresholds import TELEPHONE
 from service.pipelines.channel_means import remake_channel_means
@@ -140,12 +141,20 @@ class Enrol:
         net_speech = sum(turn.net_speech for turn, _ in heard)
         ask = replace(self._ask, policy=settings.routing)
         verdict = verify(
-            [e for _, e in heard], net_speech, known.voices, ask, channel=heard[0][0].channel, population=known.population
+            [e for _, e in heard],
+            net_speech,
+            known.voices,
+            ask,
+            channel=heard[0][0].channel,
+            population=known.population,
+            channels=known.channels,
         )
         if verdict.outcome is not VoiceOutcome.ACCEPT or verdict.person_id is None:
             return None
-        if known.voices[verdict.person_id].consent is Consent.GRANTED:
-            raise VoiceKnown(person_id=verdict.person_id)
+        same = root(known.voices[verdict.person_id])
+        enrolled = [p for p, v in sorted(known.voices.items()) if v.consent is Consent.GRANTED and root(v) == same]
+        if enrolled:  # perhaps by another voice of theirs, which this one is merged with
+            raise VoiceKnown(person_id=enrolled[0])
         return verdict.person_id
 
     def _voice(self, waveform: Waveform) -> list[Heard]:

@@ -143,7 +143,15 @@ async def resolve_viewer(
 def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings, thresholds: Thresholds) -> VoiceVerdict:
     """By the policy that learnt the space's voices."""
     config = AskConfig(policy=settings.routing, thresholds=thresholds)
-    return verify(voice.embeddings, voice.net_speech, known.voices, config, channel=voice.channel, population=known.population)
+    return verify(
+        voice.embeddings,
+        voice.net_speech,
+        known.voices,
+        config,
+        channel=voice.channel,
+        population=known.population,
+        channels=known.channels,
+    )
 
 
 def _voice_unwanted(settings: SpaceSettings, principal: Principal | None) -> ViewerRefused | None:
