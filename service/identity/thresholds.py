@@ -42,7 +42,8 @@ class ChannelPair(StrEnum):
     CROSS = "cross"
     """One side narrowband: everybody resembles everybody less, themselves included."""
     TWIN = "twin"
-    """One side narrowband, the other a TWIN: false rejects at 0.1 % false accepts fall from 31 (CROSS) to 15 %."""
+    """One side narrowband, the other a TWIN: at 0.1 % false accepts 7.6 % false rejects instead of 24 (CROSS); telephone with
+    telephone has 7.4 (288 utterances of 76 speakers, GSM)."""
     COMPENSATED = "compensated"
     """Both sides wideband, without their channels' means (service.identity.channels)."""
     COMPENSATED_TELEPHONE = "compensated_telephone"
@@ -172,7 +173,7 @@ CAMPPLUS = Thresholds(
         ChannelPair.WIDEBAND: FalseAccepts(RATES, (0.309, 0.356, 0.423, 0.487, 0.507, 0.517, 0.530, 0.538, 0.544, 0.555)),
         ChannelPair.TELEPHONE: FalseAccepts(RATES, (0.662, 0.687, 0.710, 0.734, 0.752, 0.766, 0.784, 0.793, 0.798, 0.810)),
         ChannelPair.CROSS: FalseAccepts(RATES, (0.243, 0.274, 0.303, 0.336, 0.361, 0.384, 0.410, 0.432, 0.460, 0.476)),
-        ChannelPair.TWIN: FalseAccepts(RATES, (0.430, 0.459, 0.484, 0.515, 0.534, 0.552, 0.569, 0.582, 0.598, 0.611)),
+        ChannelPair.TWIN: FalseAccepts(RATES, (0.459, 0.484, 0.507, 0.534, 0.552, 0.562, 0.582, 0.598, 0.605, 0.620)),
         ChannelPair.COMPENSATED: FalseAccepts(RATES, (0.259, 0.298, 0.335, 0.377, 0.402, 0.427, 0.455, 0.476, 0.492, 0.515)),
         ChannelPair.COMPENSATED_TELEPHONE: FalseAccepts(
             RATES, (0.379, 0.420, 0.457, 0.505, 0.531, 0.556, 0.589, 0.605, 0.620, 0.643)
@@ -184,8 +185,8 @@ CAMPPLUS = Thresholds(
     update=0.55,
     origin="measured 2026-11: 262 LibriSpeech and VCTK speakers, 684 utterances of 2-8 s, 230,000 pairs of different people "
     "each: clean with clean, GSM telephone with itself, clean with telephone. Twin and compensated: every pair of people "
-    "counts once; means of one half of the speakers, pairs of the other (three draws); compensated wideband also with Opus, "
-    "babble and reverberation",
+    "counts once; means of one half of the speakers, pairs of the other (three draws); twins at half the rate, being a "
+    "second chance; compensated wideband also with Opus, babble and reverberation",
     create_cap={
         ChannelPair.WIDEBAND: 0.50,
         ChannelPair.TELEPHONE: 0.70,
@@ -198,7 +199,7 @@ CAMPPLUS = Thresholds(
     updates={
         ChannelPair.TELEPHONE: 0.81,
         ChannelPair.CROSS: 0.48,
-        ChannelPair.TWIN: 0.61,
+        ChannelPair.TWIN: 0.62,
         ChannelPair.COMPENSATED: 0.515,
         ChannelPair.COMPENSATED_TELEPHONE: 0.645,
         ChannelPair.COMPENSATED_CROSS: 0.455,

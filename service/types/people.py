@@ -101,7 +101,7 @@ class ChannelMean:
 
     channel: str
     vector: Samples
-    """Shape (dimension,): mean over people of the mean of their unit vectors; shorter than 1."""
+    """Shape (dimension,): mean over people of the mean of their unit vectors, shorter where they are few; shorter than 1."""
     num_utterances: int
     num_people: int
     version: int = 0

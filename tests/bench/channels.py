@@ -18,7 +18,7 @@ import numpy.typing as npt
 from service.identity.channels import channel_means, compensated
 from service.identity.metrics import at_false_accepts, equal_error_rate
 from service.identity.policies import POLICIES
-from service.identity.thresholds import CAMPPLUS, TELEPHONE, TWIN, WIDEBAND, channel_pair
+from service.identity.thresholds import CAMPPLUS, TELEPHONE, TWIN, WIDEBAND, ChannelPair, channel_pair
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import ChannelMean, Exemplar, PersonVoice
 from tests.bench.report import Report
@@ -158,6 +158,7 @@ def emotions(report: Report, emodb: Kept, core: Kept, draws: int) -> None:
     found: dict[str, list[list[float]]] = {}
     people, vectors = np.unique(emodb.speakers), emodb.vectors["clean"]
     readers = _mean_of(core, [("clean", r) for r in range(len(core.speakers))])
+    decided: dict[str, list[tuple[float, ...]]] = {}
     num = 0
     for draw in range(draws):
         rng = np.random.default_rng(draw)
@@ -173,9 +174,29 @@ def emotions(report: Report, emodb: Kept, core: Kept, draws: int) -> None:
             num = len(genuine)
             rejects = [at_false_accepts(genuine, impostor, far).false_rejects for far in FAR]
             found.setdefault(name, []).append([equal_error_rate(genuine, impostor), *rejects])
+            if name != "mean_of_readers":
+                pair = channel_pair(WIDEBAND, WIDEBAND, compensated=mean is not None)
+                decided.setdefault(name, []).append(_decided(scores, same, pair))
+    for name, outcomes in decided.items():
+        average, (least, most) = np.mean(outcomes, axis=0), np.percentile(outcomes, [2.5, 97.5], axis=0)
+        for i, metric in enumerate(
+            ("known_missed", "strangers_linked", "known_refused", "strangers_accepted", "newcomers_known")
+        ):
+            system = "raw" if name == "raw" else "ours"
+            report.add(metric, "emodb/gallery=10", system, average[i], "share", num, (float(least[i]), float(most[i])))
     for name, values in found.items():
         condition = "emodb/profile_of_5" + ("/mean_of_readers" if name == "mean_of_readers" else "")
         _add(report, condition, "raw" if name == "raw" else "ours", values, num)
+
+
+def _decided(scores: Scores, same: npt.NDArray[np.bool_], pair: ChannelPair) -> tuple[float, ...]:
+    """By the thresholds for ten people: own turns not linked, strangers' turns (everybody else's profiles) that reach τ_link
+    of somebody; the same for τ_access; strangers who would not be created."""
+    own, others = scores[same], np.where(same, -1.0, scores).max(axis=1)
+    people = same.shape[1]
+    link, access, create = CAMPPLUS.link(people, pair), CAMPPLUS.access(people, pair), CAMPPLUS.create(people, pair)
+    shares = (own < link, others >= link, own < access, others >= access, others >= create)
+    return tuple(float(share.mean()) for share in shares)
 
 
 def _rows(of: Kept, person: str, rows: npt.NDArray[np.int64]) -> Samples:

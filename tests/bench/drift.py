@@ -3,8 +3,9 @@
 Each stream begins with nobody known and goes on in stretches, each one session: EmoDB from neutral to angry, core speakers from
 a clean line to the telephone, AMI excerpt by excerpt. No utterance comes twice. The paper's policies decide every turn alone,
 with its constants at equal false accepts; so does `ours`, with people heard in the stretch as its prior. `ours/settled` settles
-each stretch at its end, `ours/tracks` is told a local speaker for each voice, too. Channel means are made anew after each.
-Figures of a stretch count its turns; `all` is the stream. Means over draws of utterances and their order, range as interval.
+each stretch at its end, `ours/tracks` is told a local speaker for each voice, too. Channel means are made anew after each;
+`raw` does without them. Figures of a stretch count its turns; `all` is the stream. Means over draws of utterances and their
+order, their range as interval.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def systems() -> list[System]:
     ours = RouterConfig(thresholds=CAMPPLUS)
     paper = [System(name, paper_config(name, constants)) for name in PAPER_POLICIES]
     told = System("ours/tracks", ours, settled=True, tracks=True)
-    return [System("ours", ours), System("ours/settled", ours, settled=True), told, *paper]
+    raw = System("ours/tracks/raw", replace(ours, compensate=False), settled=True, tracks=True)
+    return [System("ours", ours), System("ours/settled", ours, settled=True), told, raw, *paper]
 
 
 def emotions(emodb: Kept, rng: np.random.Generator) -> list[Stretch]:
