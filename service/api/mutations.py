@@ -121,7 +121,8 @@ class Mutation:
 
     @strawberry.mutation(
         description="Messages are somebody else's, somebody new's, or (without both) nobody's whom we know; who may read what "
-        "is settled again at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that person."
+        "is settled again at once. The scope `admin`; with a person's own token, giving back what is wrongly put down to that "
+        "person."
     )
     async def reassign_messages(
         self,

@@ -39,7 +39,9 @@ strawberry.enum(NameStatus, name="NameStatus", description="What became of a pro
 class NameProposalType:
     id: strawberry.ID = strawberry.field(description="For `applyName` and `rejectName`.")
     name: str = strawberry.field(description="As said or labelled.")
-    sources: list[str] = strawberry.field(description="Of: self_introduction, addressed, platform_label.")
+    sources: list[str] = strawberry.field(
+        description="Kinds of evidence: self_introduction, addressed, platform_label …; against it: denied, calls."
+    )
     confidence: float = strawberry.field(description="How sure, in [0, 1].")
     status: NameStatus = strawberry.field(description="Whether somebody, or the service by itself, decided already.")
     held: str | None = strawberry.field(
