@@ -32,7 +32,7 @@ class ProposedName:
     id: str
     name: str
     sources: tuple[str, ...]
-    """Of: self_introduction, addressed, platform_label."""
+    """Kinds of evidence: those of EVIDENCED_BY."""
     confidence: float
     """[0, 1]"""
     status: str
