@@ -12,6 +12,7 @@ from service.identity.gallery import Cosines, Gallery, Likeness, Positions
 from service.identity.policies import policy, same_space, unit
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending, Proposal, Said
+from service.identity.thresholds import ChannelPair, channel_pair
 from service.types.audio import Samples, SpeakerEmbedding
 from service.types.ids import derived
 from service.types.people import (
@@ -123,6 +124,7 @@ class Fold:
         vector = self.vector(turn)
         if turn.track == NO_TRACK or not self.config.pool_tracks or vector is None or self.too_weak(turn, 0.0):
             return None
+        least = self.on(channel_pair(turn.channel, turn.channel), self.config.floors.together)
         earlier = [
             (p.evidence, v)
             for p in self.pending
@@ -131,7 +133,7 @@ class Fold:
             and not self.too_weak(p.evidence, 0.0)
             and p.evidence.channel == turn.channel
             and (v := self.vector(p.evidence)) is not None
-            and float(v @ vector) >= self.config.floors.together
+            and float(v @ vector) >= least
         ]
         return self.decide_together(turn, [(turn, vector), *earlier]) if earlier else None
 
@@ -192,7 +194,7 @@ class Fold:
         if match.excess[own] >= 0:
             return self.link(turn, vector, match, own, learn=learn)
         reason = self.too_weak(turn, self.config.floors.create)
-        if not reason and match.cosines[own] < self.config.floors.contradicts:
+        if not reason and match.cosines[own] < self.on(match.likeness.pair(own), self.config.floors.contradicts):
             return self.unresolved(turn, match, "contradicting")
         return self.by_track(turn, person_id, match, reason or "between_thresholds")
 
@@ -299,6 +301,12 @@ class Fold:
             self.gallery = self._gallery_of([])
         same_space(turn.embedding.space, self.space)
         return unit(turn.embedding.vector, dimension=self.space.dimension, what=turn.message_id)
+
+    def on(self, pair: ChannelPair, cosine: float) -> float:
+        """What two voices on `pair` must reach to be as alike as `cosine` makes two on wideband: as many pairs of strangers do
+        (counted at 1 in 50)."""
+        pairs = self.config.thresholds.pairs
+        return cosine + pairs[pair].threshold(0.02) - pairs[ChannelPair.WIDEBAND].threshold(0.02)
 
     def too_weak(self, turn: TurnEvidence, seconds: float) -> str | None:
         floors = self.config.floors

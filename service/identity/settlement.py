@@ -11,6 +11,7 @@ import numpy as np
 from service.identity.fold import Fold, Heard, overlap, together
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending
+from service.identity.thresholds import channel_pair
 from service.types.audio import Samples
 from service.types.people import Assigned, Decision, TurnEvidence, Unresolved
 
@@ -76,8 +77,9 @@ class Settlement:
         """Those that sound like the longest: a diariser's label is right about nine times in ten."""
         if not heard:
             return []
-        _, longest = max(heard, key=lambda h: h[0].net_speech)
-        return [h for h in heard if float(h[1] @ longest) >= self.config.floors.together]
+        turn, longest = max(heard, key=lambda h: h[0].net_speech)
+        least = self.fold.on(channel_pair(turn.channel, turn.channel), self.config.floors.together)
+        return [h for h in heard if h[0].channel == turn.channel and float(h[1] @ longest) >= least]
 
     def _contradicts(self, turn: TurnEvidence) -> bool:
         """Whether the turn's own voice says that it is not its track's person's."""
@@ -163,17 +165,23 @@ class Settlement:
                 self._assign(turn, group.person_id)
 
     def _alike(self, heard: Sequence[Heard]) -> list[list[Heard]]:
-        """Groups of simultaneous-free turns that are one voice's among themselves, by average cosine, closest first."""
+        """Groups of simultaneous-free turns that are one voice's among themselves, by average cosine, closest first; of turns
+        on one channel, since a mean of several is a voice on none."""
+        channels = sorted({turn.channel for turn, _ in heard})
+        return [g for channel in channels for g in self._alike_on(channel, [h for h in heard if h[0].channel == channel])]
+
+    def _alike_on(self, channel: str, heard: Sequence[Heard]) -> list[list[Heard]]:
         floors = self.config.floors
+        least = self.fold.on(channel_pair(channel, channel), floors.pool)
         groups = [[h] for h in sorted(heard, key=lambda h: (-h[0].net_speech, h[0].message_id))[: floors.pool_turns]]
         while len(groups) > 1:
             means = np.stack([together(g) for g in groups])
             cosines = np.tril(means @ means.T, -1)
-            for a, b in np.argwhere(cosines >= floors.pool):
+            for a, b in np.argwhere(cosines >= least):
                 if any(_overlap(x, y) >= floors.simultaneous for x, _ in groups[a] for y, _ in groups[b]):
                     cosines[a, b] = -1.0
             later, earlier = (int(i) for i in np.unravel_index(int(np.argmax(cosines)), cosines.shape))
-            if cosines[later, earlier] < floors.pool:
+            if cosines[later, earlier] < least:
                 break
             groups[earlier] += groups.pop(later)
         return groups
@@ -192,14 +200,15 @@ class Settlement:
                 self._assign(heard[i][0], person_id)
 
     def _nearest(self, turn: TurnEvidence, vector: Samples) -> tuple[float, str | None]:
-        """The likeliest person heard in the session, and the cosine; (-1, None) without one."""
+        """The likeliest person heard in the session, and the cosine as it would be on wideband; (-1, None) without one."""
         fold = self.fold
         match = fold.match(turn, vector)
         here = [i for p in fold.heard if p in fold.gallery and np.isfinite(match.excess[i := fold.gallery.index(p)])]
         if not here:
             return -1.0, None
-        best = max(here, key=lambda i: float(match.cosines[i]))
-        return float(match.cosines[best]), fold.gallery.voices[match.members[best]].person_id
+        cosines = match.cosines - match.likeness.thresholds(lambda pair: fold.on(pair, 0.0))
+        best = max(here, key=lambda i: float(cosines[i]))
+        return float(cosines[best]), fold.gallery.voices[match.members[best]].person_id
 
     def _assign(self, turn: TurnEvidence, person_id: str) -> None:
         vector = self.fold.any_vector(turn)

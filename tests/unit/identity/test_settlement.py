@@ -124,3 +124,21 @@ def test_what_pools_into_somebody_known_teaches_them_nothing() -> None:
     settled, _ = settle(state, DEFAULT)
     assert settled.bound == {"t": "ana"}
     assert settled.gallery["ana"].exemplars == known["ana"].exemplars
+
+
+def test_on_a_telephone_turns_as_alike_as_strangers_are_there_are_not_one_voice() -> None:
+    """0.5 joins two short wideband turns, and would join almost anybody's on a telephone."""
+    for channel, persons in (("wideband", 1), ("telephone", 0)):
+        turns = [a_turn(f"m{i}", turned(0.0, 0.71, 1 + i), at=5.0 * i, seconds=1.2, channel=channel) for i in range(2)]
+        settled, _ = settle(step(FoldState(), turns, DEFAULT)[0], DEFAULT)
+        assert len(settled.gallery) == persons
+
+
+def test_on_a_telephone_a_short_turn_goes_to_nobody_it_is_no_more_like_than_strangers_are() -> None:
+    for channel, assigned in (("wideband", True), ("telephone", False)):
+        turns = [
+            a_turn("m0", axis(0), channel=channel),
+            a_turn("short", between(0.4, 0, 5), at=20, seconds=0.5, channel=channel),
+        ]
+        _, more = settle(step(FoldState(), turns, DEFAULT)[0], DEFAULT)
+        assert bool(more) is assigned
