@@ -35,8 +35,10 @@ class MergeConfig:
     policy: str = "bounded"
     thresholds: Thresholds = CAMPPLUS
     excess: float = 0.0
-    """Joined from here on. On 290 real speakers, clean, emotional and under noise, reverberation and codec, half of them
-    tried after the other half: no wrong merge of 36, of 247 fragments 36 joined; at -0.02 1 of 54, at -0.04 6 of 91."""
+    """Joined from here on. Real speakers (EmoDB, AMI, LibriSpeech, VCTK; under babble, reverberation and codec too), folded in
+    sessions of three: on the half of them that set it 16 of 60 fragments joined, none wrongly; on the other half 16 of 116,
+    none wrongly, but at -0.02 24 with 2 wrong and at -0.04 37 with 6 wrong. What is left sounds less like its person than
+    strangers do; the inbox has it."""
     weaker: float = -0.10
     """least excess of the direction that is less sure"""
     least_size: int = 20
@@ -49,7 +51,7 @@ class MergeConfig:
     """turns from which somebody is no fragment, unless a third of the other's or fewer"""
     ratio: float = 1 / 3
     proposal: float = -0.10
-    """excess from which two who are not joined are proposed: of such pairs about every second is one person"""
+    """excess from which two who are not joined are proposed: of such pairs two in five were one person"""
     proposals: int = 3
     """at most for each fragment or unresolved voice: a list that somebody reads"""
     confirm: bool = False
