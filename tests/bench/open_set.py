@@ -48,6 +48,8 @@ APART = 5.0
 """Seconds between the turns of a track."""
 HEARD_BY_TELEPHONE = 0.34
 """Share of the others who were heard by telephone too, in the conditions with a channel mean."""
+ENOUGH_FOR_A_MEAN = 100
+"""People of whom that share gives a telephone mean."""
 
 Counts = dict[str, Counter[str]]
 """speaker → outcomes of their trials"""
@@ -132,7 +134,8 @@ def _over_telephone(report: Report, shared: Path, sides: Sequence[Side]) -> None
     said = {s.name: s.heard[None][0] for s in narrow}
     for size in (20, 130):
         _row(report, Setting(f"clean_to_room/gallery={size}/turns=1", None, 1, size), room, clean, sides, DRAWS)
-        for name, twin, heard in (("", False, {}), ("/twin", True, {}), ("/twin+mean", True, said)):
+        helps: list[tuple[str, bool, Mapping[str, Clip]]] = [("", False, {}), ("/twin", True, {}), ("/twin+mean", True, said)]
+        for name, twin, heard in helps if size >= ENOUGH_FOR_A_MEAN else helps[:2]:
             setting = Setting(f"clean_to_telephone{name}/gallery={size}/turns=1", None, 1, size, twin, heard)
             _row(report, setting, narrow, clean, sides, DRAWS)
 
