@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from service.identity.ask import AskConfig, verify
 from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
+from service.identity.thresholds import ChannelPair
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
-from service.types.people import Consent, PersonVoice, VoiceOutcome, VoiceVerdict
+from service.types.people import ChannelMean, Consent, PersonVoice, VoiceOutcome, VoiceVerdict
 from tests.unit.identity.voices import SPACE, a_person, axis, between, gallery
 
 KNOWN = gallery(a_person("ana", axis(0)), a_person("ben", axis(2)))
@@ -80,6 +81,19 @@ def test_a_telephone_pair_needs_more() -> None:
     known = gallery(a_person("ana", axis(0), channel="telephone"))
     assert ask(between(0.75), known, channel="telephone").outcome is not VoiceOutcome.ACCEPT
     assert ask(between(0.75), gallery(a_person("ana", axis(0)))).outcome is VoiceOutcome.ACCEPT
+
+
+def test_with_the_means_of_both_channels_a_telephone_opens_what_a_clean_line_was_enrolled_for() -> None:
+    means = {
+        "telephone": ChannelMean("telephone", 0.7 * axis(7), 40, 20),
+        "wideband": ChannelMean("wideband", 0.1 * axis(6), 40, 20),
+    }
+    voice = SpeakerEmbedding(between(0.4, 0, 7), SPACE)
+    raw = verify(voice, 3.0, KNOWN, AskConfig(), channel="telephone")
+    verdict = verify(voice, 3.0, KNOWN, AskConfig(), channel="telephone", channels=means)
+    assert raw.outcome is VoiceOutcome.INCONCLUSIVE and raw.scores.channels == ChannelPair.CROSS
+    assert (verdict.outcome, verdict.person_id) == (VoiceOutcome.ACCEPT, "ana")
+    assert verdict.scores.channels == ChannelPair.COMPENSATED_CROSS and verdict.scores.runner_up_id == "ben"
 
 
 def test_several_embeddings_of_one_question_are_averaged() -> None:

@@ -1,11 +1,13 @@
-"""What the graph is told to write, and how an open session follows merges and erasures."""
+"""What the graph is told to write, and what an open session makes of others' changes meanwhile."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from service.identity.policies import Bounded
-from service.identity.revisions import follow, voice_changes
+from service.identity.revisions import voice_changes
 from service.identity.router import FoldState, RouterConfig, step
-from service.types.people import Create
+from service.types.people import Create, Link
 from tests.unit.identity.voices import a_person, a_turn, an_exemplar, axis, between, gallery, one_after_another
 
 
@@ -36,13 +38,17 @@ def test_passing_voices_are_never_written() -> None:
     assert voice_changes(FoldState(), after) == ()
 
 
-def test_bindings_follow_a_merge_and_an_erased_persons_track_is_free() -> None:
+def test_a_merge_made_and_undone_while_a_session_is_open_leaves_its_bindings() -> None:
     known = gallery(a_person("ana", axis(0)), a_person("ben", axis(2)))
-    turns = [a_turn("m0", axis(0), track="t1"), a_turn("m1", axis(2), at=5, track="t2")]
-    state, _ = step(FoldState(gallery=known), turns, RouterConfig())
-    assert follow(state, {"ana": "anna"}).bound == {"t1": "anna", "t2": "ben"}
-    assert follow(state, {}, gone={"ben"}).bound == {"t1": "ana"}
-    assert set(follow(state, {"ana": "anna"}).heard) == {"anna", "ben"}
+    merged = {**known, "ben": replace(known["ben"], same_as="ana")}
+    turns = [
+        [a_turn(f"m{i}", axis(0), at=20 * i, track="t1"), a_turn(f"n{i}", axis(2), at=20 * i + 5, track="t2")] for i in range(3)
+    ]
+    state, told = FoldState(), []
+    for people, batch in zip((known, merged, known), turns, strict=True):
+        state, decisions = step(state.with_gallery(people), batch, RouterConfig())
+        told.append([d.person_id for d in decisions if isinstance(d, Link)])
+    assert told == [["ana", "ben"]] * 3 and state.bound == {"t1": "ana", "t2": "ben"}
 
 
 def test_stepping_the_whole_batch_again_finds_the_person_another_process_made() -> None:
