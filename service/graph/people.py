@@ -1,7 +1,8 @@
 """Which people may this viewer know of? The asker, and who speaks or is addressed in a visible message.
 
 People are shown as merges say, confirmed or not: a merged person is part of the one they were merged into, and is found
-under that one's id. Numbers count what the viewer may read, nothing else.
+under that one's id. Numbers count what the viewer may read, nothing else. A name that nobody gave, but that was said or read
+somewhere (Person.named_by is a NameProposal), is known to whoever may read a turn that it rests on, and to its bearer.
 """
 
 from __future__ import annotations
@@ -34,7 +35,16 @@ WHERE $reads_all OR num_turns > 0 OR any(id IN same WHERE id IN $themselves) OR 
   WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
   RETURN a
 }
-RETURN shown {.id, .display_name, .kind, .created_at, aliases: coalesce(shown.aliases, []),
+WITH shown, num_turns, net_speech, head(COLLECT {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+  OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+  WITH p, n WHERE n IS NULL OR $reads_all OR any(id IN same WHERE id IN $themselves) OR EXISTS {
+    MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  }
+  RETURN p.display_name ORDER BY p.id <> shown.id, n IS NOT NULL, p.id LIMIT 1
+}) AS name
+RETURN shown {.id, .created_at, display_name: name, aliases: coalesce(shown.aliases, []),
+  kind: CASE WHEN shown.kind = 'bot' THEN 'bot' WHEN name IS NULL THEN 'anonymous' ELSE 'named' END,
   encoders: [key IN keys(shown) WHERE key STARTS WITH 'voiceprint__' | substring(key, 12)]} AS person,
   num_turns, toFloat(net_speech) AS net_speech
 """
@@ -132,7 +142,14 @@ WHERE $reads_all OR EXISTS {
   WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
   RETURN a
 }
-RETURN shown.id AS id, shown.display_name AS display_name, coalesce(shown.aliases, []) AS aliases
+RETURN shown.id AS id, coalesce(shown.aliases, []) AS aliases, head(COLLECT {
+  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+  OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+  WITH p, n WHERE n IS NULL OR $reads_all OR p.id IN $themselves OR EXISTS {
+    MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  }
+  RETURN p.display_name ORDER BY p.id <> shown.id, n IS NOT NULL, p.id LIMIT 1
+}) AS display_name
 LIMIT 50
 """
 

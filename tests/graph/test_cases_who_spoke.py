@@ -219,11 +219,11 @@ async def test_case_16_what_has_no_channel_is_not_the_other_ones(graph: Graph, s
 
 async def test_case_17_somebody_in_the_room_is_a_voice_of_their_own(graph: Graph, space: str, tmp_path: Path) -> None:
     in_room = "5f2a7b1e-6b0c-5c0e-9d3f-9a4a3f6c2e10@local"
-    parts = [("Ben", 0, "Ben Room"), ("Ruth", 0, in_room), ("Ben", 1, "Ben Room"), ("Ruth", 1, in_room)]
+    parts = [("Ben", 0, "Ben Sand"), ("Ruth", 0, in_room), ("Ben", 1, "Ben Sand"), ("Ruth", 1, in_room)]
     found = await ingested(graph, space, tmp_path, parts)
     assert len(found) == 4 and len(voices(found)) == 2
     assert all(len(each) == 1 for each in voices(found).values())
-    assert {p["name"] for p in await Meetings(graph, space).proposals()} == {"Ben Room"}
+    assert {p["name"] for p in await Meetings(graph, space).proposals()} == {"Ben Sand"}
     again = await ingested(graph, space, tmp_path, [("Ruth", 2, "other-uuid@local"), ("Ruth", 3, "other-uuid@local")], "next")
     assert len(voices(again)) == 2  # the same voice under another id is the same person
 
