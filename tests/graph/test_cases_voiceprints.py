@@ -115,14 +115,14 @@ MATCH (p:Person {space: $space, id: $person}) RETURN p.tombstone AS erased, COUN
 
 
 @cache
-def tests_of(path: str) -> frozenset[str]:
+def names_in(path: str) -> frozenset[str]:
     tree = ast.parse((TESTS / path).read_text())
     return frozenset(n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 @pytest.mark.parametrize("case", SHOWN)
 def test_every_case_is_shown_by_tests_there_are(case: str) -> None:
-    missing = [test for test in SHOWN[case] if test.split("::")[1] not in tests_of(test.split("::")[0])]
+    missing = [test for test in SHOWN[case] if test.split("::")[1] not in names_in(test.split("::")[0])]
     assert not missing
 
 
