@@ -33,8 +33,8 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingCorrection:
-    """A correction that holds, as its undoing needs it."""
+class RecordedCorrection:
+    """A correction as its undoing needs it."""
 
     id: str
     kind: str
@@ -63,6 +63,12 @@ RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction
 LIST_MERGES_OF_PEOPLE = """
 MATCH (c:Correction {space: $space})
 WHERE c.undone_at IS NULL AND c.kind = 'merge' AND any(person IN c.people WHERE person IN $people)
+RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction
+"""
+
+LIST_UNDONE_SPLITS = """
+MATCH (c:Correction {space: $space})
+WHERE c.undone_at IS NOT NULL AND c.kind = 'split' AND any(person IN c.people WHERE person IN $people)
 RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction
 """
 
@@ -95,28 +101,34 @@ async def list_corrections(
     return paged(page, [row["place"] for row in found], records)
 
 
-async def get_correction(tx: Tx, space: str, correction_id: str) -> tuple[StandingCorrection, bool]:
+async def get_correction(tx: Tx, space: str, correction_id: str) -> tuple[RecordedCorrection, bool]:
     """For undoing it, without a gate: the correction, and whether it was undone already. Raises NotFound."""
     found = await rows(tx, GET_CORRECTION, space=space, correction_id=correction_id)
     if not found:
         raise NotFound(kind="correction", id=correction_id)
-    return _standing(found[0]["correction"]), found[0]["undone"]
+    return _recorded(found[0]["correction"]), found[0]["undone"]
 
 
-async def list_corrections_of_turns(tx: Tx, space: str, messages: Sequence[str]) -> list[StandingCorrection]:
+async def list_corrections_of_turns(tx: Tx, space: str, messages: Sequence[str]) -> list[RecordedCorrection]:
     """Those that hold and moved one of `messages`, in the order they were made; for writers, without a gate."""
     found = await rows(tx, LIST_CORRECTIONS_OF_TURNS, space=space, messages=list(messages))
-    return sorted((_standing(row["correction"]) for row in found), key=lambda c: c.revision)
+    return sorted((_recorded(row["correction"]) for row in found), key=lambda c: c.revision)
 
 
-async def list_merges_of_people(tx: Tx, space: str, people: Sequence[str]) -> list[StandingCorrection]:
+async def list_merges_of_people(tx: Tx, space: str, people: Sequence[str]) -> list[RecordedCorrection]:
     """Merges that hold and concern one of `people`, in the order they were made; for writers, without a gate."""
     found = await rows(tx, LIST_MERGES_OF_PEOPLE, space=space, people=list(people))
-    return sorted((_standing(row["correction"]) for row in found), key=lambda c: c.revision)
+    return sorted((_recorded(row["correction"]) for row in found), key=lambda c: c.revision)
 
 
-def _standing(row: Mapping[str, Any]) -> StandingCorrection:
-    return StandingCorrection(
+async def list_undone_splits(tx: Tx, space: str, people: Sequence[str]) -> list[RecordedCorrection]:
+    """Splits taken back that concern one of `people`; for writers, without a gate."""
+    found = await rows(tx, LIST_UNDONE_SPLITS, space=space, people=list(people))
+    return [_recorded(row["correction"]) for row in found]
+
+
+def _recorded(row: Mapping[str, Any]) -> RecordedCorrection:
+    return RecordedCorrection(
         row["id"], row["kind"], row["actor"], tuple(row["people"]), tuple(row["messages"]), json.loads(row["record"])
     )
 

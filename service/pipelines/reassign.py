@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from service.errors import InvalidInput, NotFound
-from service.graph.corrections import StandingCorrection, list_corrections_of_turns
+from service.graph.corrections import RecordedCorrection, list_corrections_of_turns
 from service.graph.driver import Tx
 from service.graph.merges import list_merges
 from service.graph.settled_sessions import SettledSession, get_settled_session
@@ -224,7 +224,7 @@ async def _bases(tx: Tx, space: str, turns: Sequence[TurnHeld]) -> Bases:
     return {track.id: _base(track, earlier) for track in tracks}
 
 
-def _base(track: TrackHeld, earlier: Sequence[StandingCorrection]) -> Mapping[str, Any] | None:
+def _base(track: TrackHeld, earlier: Sequence[RecordedCorrection]) -> Mapping[str, Any] | None:
     for correction in earlier:
         if track.id in correction.record["tracks"]:
             base: Mapping[str, Any] | None = correction.record["tracks"][track.id]

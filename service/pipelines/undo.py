@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from service.graph.corrections import StandingCorrection, get_correction, list_corrections_of_turns, list_merges_of_people
+from service.graph.corrections import (
+    RecordedCorrection,
+    get_correction,
+    list_corrections_of_turns,
+    list_merges_of_people,
+    list_undone_splits,
+)
 from service.graph.driver import Tx
 from service.graph.merges import MergeEdge, MergeSets, list_merges
 from service.graph.spaces import lock_space
@@ -61,17 +67,26 @@ async def undo(tx: Tx, undoing: Undoing, embedder: TextEmbedder | None, embedded
     await save_undone(tx, undoing.space, correction.id, actor=undoing.actor, why=undoing.why)
     match correction.kind:
         case "merge":
-            return await _undo_merge(tx, undoing, correction)
+            done = await _undo_merge(tx, undoing, correction)
         case "not_same":
-            return await _undo_verdict(tx, undoing, correction)
+            done = await _undo_verdict(tx, undoing, correction)
         case _:
-            return await _undo_move(tx, settings, undoing, correction, embedder, embedded)
+            done = await _undo_move(tx, settings, undoing, correction, embedder, embedded)
+    await _forget_split_people(tx, undoing.space, correction.people)
+    return done
+
+
+async def _forget_split_people(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Those of `people` whom a split made that is undone, once nothing else is known of them: no turn, voice or verdict."""
+    for split in await list_undone_splits(tx, space, people):
+        made = split.record["split"]
+        await forget_bare_person(tx, space, made["person"], name=made["name"])
 
 
 # ---- verdicts
 
 
-async def _undo_merge(tx: Tx, undoing: Undoing, correction: StandingCorrection) -> Corrected:
+async def _undo_merge(tx: Tx, undoing: Undoing, correction: RecordedCorrection) -> Corrected:
     space, record = undoing.space, correction.record
     sets = await list_merges(tx, space, correction.people)
     concerned = sorted(frozenset().union(*(sets.members(person) for person in correction.people)))
@@ -90,7 +105,7 @@ async def _undo_merge(tx: Tx, undoing: Undoing, correction: StandingCorrection) 
 
 
 async def _refuse_if_others_rest_on_it(
-    tx: Tx, space: str, sets: MergeSets, correction: StandingCorrection, concerned: Sequence[str]
+    tx: Tx, space: str, sets: MergeSets, correction: RecordedCorrection, concerned: Sequence[str]
 ) -> None:
     """Raises CorrectionConflict when two people whom another merge names would not be one (as surely) any more without this
     one: it was then made of whole sets, and has to go first."""
@@ -119,7 +134,7 @@ def _joined(sets: MergeSets, one: str, other: str, surely: bool) -> bool:
     return path is not None and (not surely or all(edge.confirmed for edge in path))
 
 
-async def _undo_verdict(tx: Tx, undoing: Undoing, correction: StandingCorrection) -> Corrected:
+async def _undo_verdict(tx: Tx, undoing: Undoing, correction: RecordedCorrection) -> Corrected:
     await keep_apart_no_more(tx, undoing.space, correction.record["not_same"])
     await touch(tx, undoing.space, correction.people)
     return Corrected(correction.id, NOT_SAME, correction.people)
@@ -132,7 +147,7 @@ async def _undo_move(
     tx: Tx,
     settings: SpaceSettings,
     undoing: Undoing,
-    correction: StandingCorrection,
+    correction: RecordedCorrection,
     embedder: TextEmbedder | None,
     embedded: Mapping[str, Samples],
 ) -> Corrected:
@@ -150,8 +165,6 @@ async def _undo_move(
     await settle_tracks(tx, space, record["tracks"], undoing.actor)
     sessions = [await resettled(tx, space, session, embedder, record["sessions"].get(session.id)) for session in stood]
     await save_sessions(tx, space, sessions, embedded)
-    if record["split"]:
-        await forget_bare_person(tx, space, record["split"]["person"], name=record["split"]["name"])
     return Corrected(
         correction.id,
         correction.kind,
@@ -163,7 +176,7 @@ async def _undo_move(
     )
 
 
-async def _turns(tx: Tx, undoing: Undoing, correction: StandingCorrection) -> list[TurnHeld]:
+async def _turns(tx: Tx, undoing: Undoing, correction: RecordedCorrection) -> list[TurnHeld]:
     """As they were. Raises CorrectionConflict when they changed hands again, or whom they were of is erased."""
     what = f"Undoing the {correction.kind} {correction.id}"
     others = await list_corrections_of_turns(tx, undoing.space, correction.messages)
@@ -184,7 +197,7 @@ def _as_it_was(turn: TurnHeld, was: Mapping[str, Any]) -> TurnHeld:
 
 
 async def _exemplars(
-    tx: Tx, settings: SpaceSettings, undoing: Undoing, correction: StandingCorrection
+    tx: Tx, settings: SpaceSettings, undoing: Undoing, correction: RecordedCorrection
 ) -> tuple[ExemplarMoves, list[str]]:
     """Those to bring back, as far as whom they were of still agrees; and ids of those that are gone or go now."""
     held = {e.id: e for e in await list_exemplars_held(tx, undoing.space, correction.messages)}
