@@ -296,7 +296,9 @@ NODES: tuple[Node, ...] = (
         "Job",
         "a mutation asked for over HTTP: keeps its idempotency key, and for an ingest how far it is",
         Property(
-            "kind", "string", "ingest, or the name of another mutation: enrol | name_person | merge_people | undo_correction | …"
+            "kind",
+            "string",
+            "ingest, or the name of another mutation: enrol | name_person | merge_people | undo_correction | …",
         ),
         Property("key", "string", "idempotency key"),
         Property("body_hash", "string", "of what the key was first used with"),
