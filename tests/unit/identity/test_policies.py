@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.identity.policies import POLICIES, BadVoiceVector, Bounded, centroid, policy, recomputed, unit
-from service.identity.router import FoldState, paper_config, step
-from service.identity.thresholds import TELEPHONE, TWIN, constant
+from service.identity.router import FoldState, RouterConfig, paper_config, step
+from service.identity.thresholds import TELEPHONE, TWIN, ChannelPair, constant
 from service.types.audio import Samples
 from service.types.people import Create, Exemplar, Link, PersonVoice
-from tests.unit.identity.voices import SPACE, a_person, an_exemplar, axis, between, one_after_another
+from tests.unit.identity.voices import SPACE, a_person, a_turn, an_exemplar, axis, between, one_after_another
 
 PAPER = constant("ecapa", link=0.489, update=0.58, origin="EvoSpeakerMem")
 COS = (1.0, 0.60, 0.50)
@@ -177,3 +177,20 @@ def test_no_nan_zero_or_misshapen_vector_is_ever_learnt(name: str, bad: Samples)
 def test_exemplars_that_cancel_out_have_no_centroid() -> None:
     with pytest.raises(BadVoiceVector):
         centroid((an_exemplar("a", axis(0)), an_exemplar("b", -axis(0))), SPACE)
+
+
+def test_a_caller_is_known_by_their_twin() -> None:
+    """The turn is too far from the voice alone (0.3; across channels five people need 0.36), but near the middle of both:
+    (0.3 + 0.75) / |axis 0 + twin| = 0.63, where a twin needs 0.55."""
+    twin = between(0.4)
+    second = (0.75 - 0.4 * 0.3) / math.sqrt(1 - 0.4**2)
+    called = (0.3 * axis(0) + second * axis(1) + math.sqrt(1 - 0.3**2 - second**2) * axis(2)).astype(np.float32)
+    turn = a_turn("called", called, channel=TELEPHONE)
+    known, twinned = a_person("ana", axis(0)), POLICIES["bounded"].learn(a_person("ana", axis(0)), a_twin("t", twin))
+    (without,) = step(FoldState(gallery={"ana": known}), [turn], RouterConfig())[1]
+    (with_twin,) = step(FoldState(gallery={"ana": twinned}), [turn], RouterConfig())[1]
+    assert not isinstance(without, Link)
+    assert isinstance(with_twin, Link) and with_twin.person_id == "ana"
+    assert with_twin.scores.cosine == pytest.approx(0.6276, abs=1e-3)
+    assert with_twin.scores.channels == ChannelPair.TWIN
+    assert with_twin.learned, "at 0.62 a caller's turn becomes the first of their own on the telephone"
