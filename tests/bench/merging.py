@@ -82,7 +82,8 @@ def run(report: Report, quick: bool, shared: Path) -> None:
                     outcome = _fold(pool, seed, tracks, MergeConfig())
                     right, wrong = right + outcome.right, wrong + outcome.wrong
             condition, made = f"{half}/{name}", right + wrong
-            report.add("merge_precision", condition, "ours", right / max(made, 1), "share", made, share_interval(right, made))
+            if made:
+                report.add("merge_precision", condition, "ours", right / made, "share", made, share_interval(right, made))
             report.add("wrong_merges", condition, "ours", wrong, "count", made)
             report.add("fragments_joined", condition, "ours", right / max(before, 1), "share", before)
 
