@@ -66,9 +66,9 @@ WHERE c.undone_at IS NULL AND c.kind = 'merge' AND any(person IN c.people WHERE 
 RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction
 """
 
-LIST_UNDONE_SPLITS = """
+LIST_UNDONE_MOVES = """
 MATCH (c:Correction {space: $space})
-WHERE c.undone_at IS NOT NULL AND c.kind = 'split' AND any(person IN c.people WHERE person IN $people)
+WHERE c.undone_at IS NOT NULL AND c.kind IN ['split', 'reassign'] AND any(person IN c.people WHERE person IN $people)
 RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction
 """
 
@@ -121,9 +121,9 @@ async def list_merges_of_people(tx: Tx, space: str, people: Sequence[str]) -> li
     return sorted((_recorded(row["correction"]) for row in found), key=lambda c: c.revision)
 
 
-async def list_undone_splits(tx: Tx, space: str, people: Sequence[str]) -> list[RecordedCorrection]:
-    """Splits taken back that concern one of `people`; for writers, without a gate."""
-    found = await rows(tx, LIST_UNDONE_SPLITS, space=space, people=list(people))
+async def list_undone_moves(tx: Tx, space: str, people: Sequence[str]) -> list[RecordedCorrection]:
+    """Splits and reassignments taken back that concern one of `people`; for writers, without a gate."""
+    found = await rows(tx, LIST_UNDONE_MOVES, space=space, people=list(people))
     return [_recorded(row["correction"]) for row in found]
 
 

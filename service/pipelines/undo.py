@@ -13,7 +13,7 @@ from service.graph.corrections import (
     get_correction,
     list_corrections_of_turns,
     list_merges_of_people,
-    list_undone_splits,
+    list_undone_moves,
 )
 from service.graph.driver import Tx
 from service.graph.merges import MergeEdge, MergeSets, list_merges
@@ -72,15 +72,15 @@ async def undo(tx: Tx, undoing: Undoing, embedder: TextEmbedder | None, embedded
             done = await _undo_verdict(tx, undoing, correction)
         case _:
             done = await _undo_move(tx, settings, undoing, correction, embedder, embedded)
-    await _forget_split_people(tx, undoing.space, correction.people)
+    await _forget_made_people(tx, undoing.space, correction.people)
     return done
 
 
-async def _forget_split_people(tx: Tx, space: str, people: Sequence[str]) -> None:
-    """Those of `people` whom a split made that is undone, once nothing else is known of them: no turn, voice or verdict."""
-    for split in await list_undone_splits(tx, space, people):
-        made = split.record["split"]
-        await forget_bare_person(tx, space, made["person"], name=made["name"])
+async def _forget_made_people(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Those of `people` whom a move that is undone had made, once nothing else is known of them: no turn, voice or verdict."""
+    for made in [move.record["split"] for move in await list_undone_moves(tx, space, people)]:
+        if made is not None:
+            await forget_bare_person(tx, space, made["person"], name=made["name"])
 
 
 # ---- verdicts
