@@ -52,6 +52,15 @@ MATCH (s:Space {id: $space})
 RETURN coalesce(s.forgotten_revision, 0) AS revision
 """
 
+NEVER = 2**62
+"""A revision after which nobody changed: reads only whom `ids` name."""
+
+LIST_VOICED = """
+MATCH (p:Person {space: $space})
+WHERE p.voiceprint__<space> IS NOT NULL
+RETURN p.id AS id ORDER BY id
+"""
+
 COUNT_VOICES = """
 MATCH (p:Person {space: $space})
 WHERE p.voiceprint__<space> IS NOT NULL AND NOT EXISTS { (p)-[:MERGED_INTO]->(:Person) }
@@ -108,6 +117,11 @@ async def get_forgotten(tx: Tx, space: str) -> int:
     read after what changed, so that a deletion in between is seen."""
     found = await rows(tx, GET_FORGOTTEN, space=space)
     return int(found[0]["revision"]) if found else 0
+
+
+async def list_voiced(tx: Tx, space: str, encoder: EmbeddingSpace) -> list[str]:
+    """Ids of everybody with a voiceprint of this encoder, of any version of it."""
+    return [row["id"] for row in await rows(tx, for_space(LIST_VOICED, encoder.name), space=space)]
 
 
 async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:

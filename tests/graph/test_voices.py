@@ -65,6 +65,17 @@ async def test_a_merge_reaches_a_gallery_that_is_held_in_memory(graph: Graph, sp
     assert voices[person(space, "anna")].same_as == voices[person(space, "ann")].same_as == person(space, "ana")
 
 
+async def test_a_gallery_is_the_same_in_pages_of_any_size(graph: Graph, space: str) -> None:
+    await people(graph, space)
+    await merge(graph, space, "anna", "ana")
+    whole = (await graph.read(list_voices, space, VOICE))[1]
+    for page in (1, 3, 100):
+        read = (await GalleryReader(graph, VOICE, GalleryConfig(page=page))(space, [])).voices
+        assert {p: (v.same_as, len(v.exemplars)) for p, v in read.items()} == {
+            p: (v.same_as, len(v.exemplars)) for p, v in whole.items()
+        }
+
+
 async def test_with_a_candidate_comes_everybody_merged_with_them(graph: Graph, space: str) -> None:
     await people(graph, space)
     await merge(graph, space, "ann", "ana")
