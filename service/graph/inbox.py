@@ -1,7 +1,8 @@
 """Who is this? Voices that nobody has a name for, with what may help to tell: when they were heard, whom they may be, and
 which names are proposed. Two kinds: turns of a session's voice that were left unresolved, and people without a name.
 
-All of it counts and shows visible turns only, suggests visible people only, and never a pair that somebody rejected."""
+All of it counts and shows visible turns only, suggests visible people only, and never a pair that somebody rejected. Who has
+a name that the viewer may not know (service.graph.people) is without one here, too."""
 
 from __future__ import annotations
 
@@ -98,9 +99,18 @@ CALL () {
   UNION ALL
   MATCH (a:Audience) WHERE a.id IN $audiences
   MATCH (a)<-[:FOR]-(m:Message {space: $space})<-[:SPEAKS]-(p:Person)
-  MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person {kind: 'anonymous'})
-  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
-  RETURN shown.id AS id, m.said_at AS said_at
+  MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+  WITH shown, max(m.said_at) AS said_at
+  WHERE coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
+    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
+      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
+    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
+    RETURN p
+  }
+  RETURN shown.id AS id, said_at
 }
 WITH id, max(said_at) AS last
 WITH [last.epochSeconds * 1000000000 + last.nanosecond, id] AS place
@@ -111,7 +121,7 @@ RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse 
 
 async def list_unknown(tx: Tx, scope: ReadScope, *, page: Page) -> Paged[UnknownVoice]:
     """Unknown voices with a visible turn, those heard last first."""
-    found = await rows(tx, LIST_UNKNOWN, space=scope.space, audiences=scope.audiences, **parameters(page, newest_first=True))
+    found = await rows(tx, LIST_UNKNOWN, **_gate(scope), **parameters(page, newest_first=True))
     places = [row["place"] for row in found]
     return paged(page, places, await find_unknown(tx, scope, [id for _, id in places]))
 
@@ -125,8 +135,17 @@ CALL () {
   UNION
   MATCH (a:Audience) WHERE a.id IN $audiences
   MATCH (a)<-[:FOR]-(m:Message {space: $space})<-[:SPEAKS]-(p:Person)
-  MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person {kind: 'anonymous'})
-  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+  MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+  WITH DISTINCT shown
+  WHERE coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
+    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
+      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
+    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
+    RETURN p
+  }
   RETURN shown.id AS id
 }
 RETURN count(id) AS n
@@ -134,7 +153,7 @@ RETURN count(id) AS n
 
 
 async def count_unknown(tx: Tx, scope: ReadScope) -> int:
-    (row,) = await rows(tx, COUNT_UNKNOWN, space=scope.space, audiences=scope.audiences)
+    (row,) = await rows(tx, COUNT_UNKNOWN, **_gate(scope))
     return int(row["n"])
 
 
@@ -145,8 +164,16 @@ CALL (wanted) {
   WHERE a.id IN $audiences AND NOT EXISTS { (m)<-[:SPEAKS]-() }
   RETURN 'local_speaker' AS kind, l.label AS label, m
   UNION
-  MATCH (shown:Person {id: wanted, space: $space, kind: 'anonymous'})
-  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+  MATCH (shown:Person {id: wanted, space: $space})
+  WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+  AND coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
+    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
+      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
+    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
+    RETURN p
+  }
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
   MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
   RETURN 'person' AS kind, null AS label, m
@@ -175,8 +202,7 @@ async def find_unknown(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str
     found = await rows(
         tx,
         FIND_UNKNOWN,
-        space=scope.space,
-        audiences=scope.audiences,
+        **_gate(scope),
         ids=list(ids),
         max_heard=MAX_HEARD,
         max_turns=MAX_TURNS,
@@ -224,6 +250,15 @@ async def list_suggestions(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict
         if before is None or _likely(one) < _likely(before):
             best[row["wanted"]][row["person_id"]] = one
     return {id: tuple(sorted(of.values(), key=_likely)) for id, of in best.items()}
+
+
+def _gate(scope: ReadScope) -> dict[str, Any]:
+    return {
+        "space": scope.space,
+        "audiences": scope.audiences,
+        "themselves": scope.themselves,
+        "reads_all": scope.reads_all,
+    }
 
 
 def _likely(suggestion: Suggestion) -> tuple[float, str, str]:

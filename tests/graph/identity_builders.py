@@ -14,6 +14,11 @@ MATCH (p:Person {id: $person})
 SET p.kind = 'anonymous', p.display_name = null
 """
 
+NAME = """
+MATCH (p:Person {id: $person})
+SET p.kind = 'named', p.display_name = $name, p.named_by = $by
+"""
+
 SAVE_MAY_BE_OF_VOICE = """
 MATCH (l:LocalSpeaker {id: $subject}), (p:Person {id: $person})
 MERGE (l)-[b:MAY_BE]->(p) SET b = $numbers
@@ -88,6 +93,11 @@ def voice_of(world: World, session: str) -> str:
 async def unname(world: World, *people: str) -> None:
     for name in people:
         await world.graph.write(changes, UNNAME, person=world.person(name))
+
+
+async def named_by(world: World, person: str, name: str, by: str) -> None:
+    """`by`: who gave the name, or the id of the proposal that did."""
+    await world.graph.write(changes, NAME, person=world.person(person), name=name, by=by)
 
 
 async def may_be(

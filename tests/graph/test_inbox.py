@@ -6,7 +6,7 @@ from service.graph.driver import Graph
 from service.graph.inbox import UnknownKind, UnknownVoice, count_unknown, find_unknown, list_unknown
 from service.graph.paging import Page
 from tests.graph.graph_builders import Said, World, seed
-from tests.graph.identity_builders import bound, may_be, not_same, proposed, unname, voice_of
+from tests.graph.identity_builders import bound, may_be, named_by, not_same, proposed, unname, voice_of
 
 PEOPLE = ("ana", "ben", "cleo", "voice", "guest")
 
@@ -163,3 +163,18 @@ async def test_names_of_everybody_merged_are_suggested_for_the_one_shown(graph: 
     await world.merge("guest", into="voice", confirmed=False)
     waiting = await inbox(graph, world, reads_all=True)
     assert {n.name for n in waiting[world.person("voice")].names} == {"Paul", "Paula"}
+
+
+async def test_who_has_a_name_only_from_what_the_viewer_may_not_read_is_without_one(graph: Graph, world: World) -> None:
+    """Else the inbox would tell that somebody knows the name."""
+    id = await proposed(world, "voice", "Rosa", [3], status="applied")
+    await named_by(world, "voice", "Rosa", id)
+    assert set(await inbox(graph, world, "ana")) == {voice_of(world, "monday")}
+    assert world.person("voice") in await inbox(graph, world, "ben")
+    assert world.person("voice") not in await inbox(graph, world, reads_all=True)
+    assert world.person("voice") not in await inbox(graph, world, "voice"), "who bears it knows it"
+
+
+async def test_a_name_of_anybody_merged_is_one(graph: Graph, world: World) -> None:
+    await world.merge("cleo", into="guest", confirmed=False)
+    assert await inbox(graph, world, "cleo") == {}
