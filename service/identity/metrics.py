@@ -120,16 +120,22 @@ def routing_counts(
     decisions: Sequence[Decision], gold: Sequence[Label], *, enrolled: dict[str, Label] | None = None
 ) -> Counter[str]:
     """What routing_figures are shares of, so that several streams can be added up: new and returning turns; create, link and
-    unresolved decisions; right_create, right_link, resolved (right and returning), false_new; people and speakers."""
+    unresolved decisions; right_create, right_link, resolved (right and returning), false_new; people and speakers.
+
+    A turn left undecided makes nobody known: whoever's first turns were all left so is still new, though counted as new once.
+    Decisions made at a session's end belong behind those made while it ran, as the person they name may be one of its last."""
     _same_length(decisions, gold)
     owner: dict[str, Label] = dict(enrolled or {})
     first: dict[Label, str] = {}
     for person, speaker in owner.items():
         first.setdefault(speaker, person)
-    seen = set(first)
+    seen, heard = set(first), set(first)
     num = Counter[str]()
     for decision, speaker in zip(decisions, gold, strict=True):
-        num["new" if (new := speaker not in seen) else "returning"] += 1
+        new = speaker not in seen
+        num["returning"] += not new
+        num["new"] += speaker not in heard
+        heard.add(speaker)
         match decision:
             case Create(person_id=person):
                 num["create"] += 1
@@ -143,8 +149,9 @@ def routing_counts(
                 num["resolved"] += right and not new
             case Unresolved():
                 num["unresolved"] += 1
+                continue
         seen.add(speaker)
-    num["people"], num["speakers"] = len(owner), len(seen)
+    num["people"], num["speakers"] = len(owner), len(heard)
     return num
 
 

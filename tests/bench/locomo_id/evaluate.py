@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from service.identity.router import NO_TRACK, FoldState, RouterConfig, paper_con
 from service.identity.thresholds import Thresholds
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.ids import derived
-from service.types.people import ChannelMean, Decision, PersonVoice, TurnEvidence, Unresolved, VoiceVerdict
+from service.types.people import ChannelMean, Create, Decision, PersonVoice, TurnEvidence, Unresolved, VoiceVerdict
 from tests.bench.locomo_id.collections import CLEAN, Collection, Query, Session, Turn
 from tests.bench.locomo_id.shifts import SNR_DB
 from tests.bench.locomo_id.voices import Utterance
@@ -74,6 +74,8 @@ class Heard:
     collection: Collection
     decisions: tuple[Decision, ...]
     """One a turn, in order, as it stood when its session was closed."""
+    order: tuple[int, ...]
+    """Turns in the order in which they were decided: those left to a session's end behind the others, made people first."""
     people: Mapping[str, PersonVoice]
     """With `same_as` where merged."""
     channels: Mapping[str, ChannelMean]
@@ -108,11 +110,13 @@ def hear(collection: Collection, system: System, voices: Voices) -> Heard:
     confirmed: dict[str, str] = {}
     attended: Counter[str] = Counter()
     decisions: list[Decision] = []
+    order: list[int] = []
     for session in collection.sessions:
         evidence = [turn_evidence(turn, session, system, voices) for turn in session.turns]
         state, stepped = step(FoldState().with_gallery(people, channels=channels), evidence, system.routing)
         state, settled = settle(state, system.routing)
         final = {d.message_id: d for d in (*stepped, *settled)}
+        order += [len(decisions) + i for i in _decided(session, stepped, final)]
         decisions += [final[turn.id] for turn in session.turns]
         people = dict(state.gallery)
         attended.update(state.heard.keys())
@@ -121,7 +125,18 @@ def hear(collection: Collection, system: System, voices: Voices) -> Heard:
             people = overlaid(people, made)
             confirmed |= {m.person_id: m.into for m in made if m.confirmed}
             channels = channel_means({p: v.exemplars for p, v in people.items()})
-    return Heard(collection, tuple(decisions), people, channels, confirmed)
+    return Heard(collection, tuple(decisions), tuple(order), people, channels, confirmed)
+
+
+def _decided(session: Session, stepped: Iterable[Decision], final: Mapping[str, Decision]) -> list[int]:
+    """Positions of the session's turns in the order of their decisions."""
+    at_once = {d.message_id for d in stepped if not isinstance(d, Unresolved)}
+
+    def when(i: int) -> tuple[bool, bool, int]:
+        turn = session.turns[i].id
+        return turn not in at_once, turn not in at_once and not isinstance(final[turn], Create), i
+
+    return sorted(range(len(session.turns)), key=when)
 
 
 def turn_evidence(turn: Turn, session: Session, system: System, voices: Voices) -> TurnEvidence:
@@ -151,8 +166,8 @@ def routing_tally(heard: Heard, group: Callable[[str], str]) -> dict[str, Counte
     roots = [person and heard.root(person) for person in heard.speakers()]
     precision, recall = b_cubed_items(roots, gold)
     members: dict[str, list[int]] = {}
-    for i, voice in enumerate(gold):
-        members.setdefault(group(voice), []).append(i)
+    for i in heard.order:
+        members.setdefault(group(gold[i]), []).append(i)
     tallies = {}
     for name, chosen in members.items():
         decisions = [_put_down_to(heard.decisions[i], roots[i]) for i in chosen]

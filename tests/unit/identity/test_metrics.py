@@ -114,3 +114,15 @@ def test_the_bootstrap_over_groups_is_wider_than_over_items() -> None:
 def test_sequences_of_unequal_length_are_refused() -> None:
     with pytest.raises(InvalidInput):
         metrics.b_cubed([1], ["a", "b"])
+
+
+def test_who_was_heard_but_never_decided_is_new_until_somebody_is_made_of_them() -> None:
+    decisions: list[Decision] = [
+        Unresolved("1", "", SCORES, "too_short"),
+        Unresolved("2", "", SCORES, "noisy"),
+        Create("3", "", "p1", SCORES),
+        Assigned("2", "", "p1", SCORES, "noisy"),
+    ]
+    num = metrics.routing_counts(decisions, ["a", "a", "a", "a"])
+    assert (num["new"], num["right_create"], num["false_new"]) == (1, 1, 0)
+    assert (num["returning"], num["resolved"], num["speakers"]) == (1, 1, 1)
