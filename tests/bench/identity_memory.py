@@ -226,3 +226,7 @@ def _paper_thresholds(encoder: str) -> Thresholds:
 
 def _progress(items: Sequence[T], what: str) -> Iterable[T]:
     return track(items, what, console=Console(stderr=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -118,7 +118,7 @@ def add_b_cubed(report: Report, tallies: Tallies, condition: str, system: str) -
     interval = tallies.interval(b_cubed_f1(tallies.resampled()))
     value = float(b_cubed_f1(total)[0])
     if value == 1.0:
-        interval = (1.0 - NONE / total["turns"][0], 1.0)
+        interval = (1.0 - NONE / float(total["turns"][0]), 1.0)
     report.add("b3_f1", condition, system, value, "share", int(total["turns"][0]), interval)
 
 
