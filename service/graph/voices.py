@@ -21,10 +21,12 @@ REFUSALS = frozenset({Consent.WITHDRAWN.value, Consent.OPTED_OUT.value})
 
 LIST_VOICES = """
 CALL () {
-  MATCH (p:Person {space: $space}) WHERE p.revision > $since RETURN p
+  MATCH (changed:Person WHERE changed.space = $space AND changed.revision > $since) RETURN changed AS met
   UNION
-  MATCH (named:Person WHERE named.id IN $ids AND named.space = $space) (()-[:MERGED_INTO]-()){0,} (p:Person) RETURN p
+  MATCH (named:Person WHERE named.id IN $ids AND named.space = $space) RETURN named AS met
 }
+MATCH (met) (()-[:MERGED_INTO]-()){0,} (p:Person)
+WITH DISTINCT p
 RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, p.net_speech AS net_speech,
        coalesce(p.tombstone, false) AS erased,
        COLLECT { MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
@@ -63,8 +65,9 @@ RETURN p.id AS id ORDER BY id
 
 COUNT_VOICES = """
 MATCH (p:Person {space: $space})
-WHERE p.voiceprint__<space> IS NOT NULL AND NOT EXISTS { (p)-[:MERGED_INTO]->(:Person) }
-RETURN count(p) AS count
+WHERE p.voiceprint__<space> IS NOT NULL
+OPTIONAL MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
+RETURN count(DISTINCT coalesce(root, p)) AS count
 """
 
 NEAREST_VOICES = """
@@ -88,8 +91,8 @@ async def list_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> tuple[int,
 async def changed_voices(
     tx: Tx, space: str, encoder: EmbeddingSpace, *, since: int, ids: Iterable[str] = ()
 ) -> tuple[int, dict[str, PersonVoice | None]]:
-    """The identity_revision and people whose voice changed after revision `since`, or named in `ids` with everybody merged
-    with those; None for who has no live voice (any more). The revision is read first: a change between the two reads is seen
+    """The identity_revision and people whose voice changed after revision `since` or named in `ids`, all with everybody merged
+    with them; None for who has no live voice (any more). The revision is read first: a change between the two reads is seen
     again, never missed."""
     revision = await get_revision(tx, space)
     found = await rows(
@@ -125,7 +128,8 @@ async def list_voiced(tx: Tx, space: str, encoder: EmbeddingSpace) -> list[str]:
 
 
 async def count_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> int:
-    """People with a voiceprint of this encoder, of any version of it; who is merged into somebody is counted with them."""
+    """People with a voiceprint of this encoder, of any version of it; all merged into one are counted once, also where only a
+    fragment has a voice."""
     (row,) = await rows(tx, for_space(COUNT_VOICES, encoder.name), space=space)
     return int(row["count"])
 
