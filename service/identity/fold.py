@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 
 from service.identity.gallery import Cosines, Gallery, Likeness, Positions
-from service.identity.policies import policy, same_space, unit
+from service.identity.policies import Bounded, policy, same_space, unit
 from service.identity.rules import NO_TRACK, RouterConfig
 from service.identity.state import FoldState, Pending, Proposal, Said
-from service.identity.thresholds import ChannelPair, channel_pair
+from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
 from service.types.audio import Samples, SpeakerEmbedding
 from service.types.ids import derived
 from service.types.people import (
@@ -203,14 +203,14 @@ class Fold:
         learns = learn and self.policy.learns(cosine, self.config.thresholds.update_at(match.likeness.pair(index)))
         learns = learns and not self.too_weak(turn, self.config.floors.learn)
         if learns and (self._keeps(voice) or voice.person_id in self.passing):
-            self.gallery.put(self.policy.learn(voice, self._exemplar(turn, vector)))
+            self.gallery.put(self._learnt(voice, turn, vector))
         self._bind(turn.track, voice.person_id)
         return Link(turn.message_id, turn.track, voice.person_id, self.scores(match, index), learns and self._keeps(voice))
 
     def create(self, turn: TurnEvidence, vector: Samples, match: Match) -> Create:
         assert self.space is not None
         person_id, scores = derived("person", turn.message_id), self.scores(match, match.best)
-        self.gallery.put(self.policy.learn(PersonVoice(person_id, self.space, vector), self._exemplar(turn, vector)))
+        self.gallery.put(self._learnt(PersonVoice(person_id, self.space, vector), turn, vector))
         if not self.config.keep_voices:
             self.passing.add(person_id)
         self._bind(turn.track, person_id)
@@ -337,6 +337,14 @@ class Fold:
 
     def _keeps(self, voice: PersonVoice) -> bool:
         return voice.consent is Consent.GRANTED or (self.config.keep_voices and voice.consent is Consent.UNKNOWN)
+
+    def _learnt(self, voice: PersonVoice, turn: TurnEvidence, vector: Samples) -> PersonVoice:
+        exemplar = self._exemplar(turn, vector)
+        learnt = self.policy.learn(voice, exemplar)
+        if not isinstance(self.policy, Bounded) or turn.narrow is None or turn.channel == TELEPHONE:
+            return learnt
+        same_space(turn.narrow.space, voice.space)
+        return self.policy.twin(learnt, exemplar, turn.narrow.vector)
 
     def _exemplar(self, turn: TurnEvidence, vector: Samples) -> Exemplar:
         identifier = derived("exemplar", turn.message_id, self.config.thresholds.encoder)

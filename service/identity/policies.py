@@ -18,6 +18,7 @@ import numpy.typing as npt
 from service.errors import VoicegraphError
 from service.identity.thresholds import TELEPHONE, TWIN, WIDEBAND
 from service.types.audio import EmbeddingSpace, Samples
+from service.types.ids import derived
 from service.types.people import Exemplar, PersonVoice
 
 
@@ -149,6 +150,8 @@ class Bounded:
     3.5)."""
     full_weight: float = 6.0
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
+    max_twins: int = 3
+    """exemplars kept as a telephone would carry them too: more gain little (speech.md 3.5)"""
 
     def rows(self, voice: PersonVoice) -> Rows:
         """One for each channel, and a twin for the telephone of somebody never heard there: the middle between their voice
@@ -175,6 +178,15 @@ class Bounded:
             exemplars = [e for e in exemplars if e is not dropped]
         kept = tuple(exemplars)
         return replace(voice, exemplars=kept, centroid=center(kept, voice.space, full_weight=self.full_weight))
+
+    def twin(self, voice: PersonVoice, exemplar: Exemplar, narrow: Samples) -> PersonVoice:
+        """`voice` with `narrow` kept as the telephone twin of `exemplar`; as it is where the person was heard over a telephone,
+        or has twins enough. Raises BadVoiceVector."""
+        twins = sum(e.twin_of is not None for e in voice.exemplars)
+        if twins >= self.max_twins or any(e.channel == TELEPHONE and e.twin_of is None for e in voice.exemplars):
+            return voice
+        twin_id = derived("twin", exemplar.id, TELEPHONE)
+        return self.learn(voice, replace(exemplar, id=twin_id, vector=narrow, channel=TELEPHONE, twin_of=exemplar.id))
 
     def _least_missed(self, exemplars: Sequence[Exemplar]) -> Exemplar:
         """On the channel with most of them, so that none pushes another out: a twin if the person was heard there too, else

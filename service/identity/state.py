@@ -108,17 +108,21 @@ _TURN_FIELDS = ("message_id", "track", "start", "end", "net_speech", "overlapped
 
 
 def _turn_out(turn: TurnEvidence) -> dict[str, Any]:
-    embedding = turn.embedding
+    embedding, narrow = turn.embedding, turn.narrow
     return {
         **{name: getattr(turn, name) for name in _TURN_FIELDS},
         "vector": embedding and _vector_out(embedding.vector),
+        "narrow": narrow and _vector_out(narrow.vector),
         "space": embedding and asdict(embedding.space),
     }
 
 
 def _turn_in(kept: Mapping[str, Any]) -> TurnEvidence:
-    embedding = kept["vector"] and SpeakerEmbedding(_vector_in(kept["vector"]), EmbeddingSpace(**kept["space"]))
-    return TurnEvidence(**{name: kept[name] for name in _TURN_FIELDS}, embedding=embedding or None)
+    embedding, narrow = (
+        SpeakerEmbedding(_vector_in(kept[name]), EmbeddingSpace(**kept["space"])) if kept.get(name) else None
+        for name in ("vector", "narrow")
+    )
+    return TurnEvidence(**{name: kept[name] for name in _TURN_FIELDS}, embedding=embedding, narrow=narrow)
 
 
 def _voice_out(voice: PersonVoice) -> dict[str, Any]:

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from service.audio.diarise import Diariser, DiariserConfig
-from service.audio.narrow import narrow
 from service.audio.segmentation import Segmenter
-from service.audio.turns import spoken
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import ensure_space
@@ -24,7 +22,8 @@ from service.identity.thresholds import TELEPHONE
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.clip import main_voice
 from service.pipelines.gallery import Candidates, GalleryReader
-from service.types.audio import Segment, SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
+from service.pipelines.twins import twins
+from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
 from service.types.ids import derived, fresh
 from service.types.people import Consent, Exemplar, PersonVoice, SpaceSettings, VoiceOutcome
 
@@ -34,7 +33,6 @@ class EnrolConfig:
     min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match (speech.md: EER by length)
     min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
     max_exemplars: int = 12  # the most the default policy keeps
-    twins: int = 3  # turns kept as a telephone would carry them too: more gain little (speech.md 3.5)
 
 
 class TooLittleSpeech(VoicegraphError):
@@ -78,8 +76,7 @@ class Enrol:
         config: EnrolConfig | None = None,
     ) -> None:
         self._graph, self._encoder, self._gallery, self._ask = graph, encoder, gallery, ask
-        diariser = diariser or DiariserConfig()
-        self._diarise, self._embedded_to = Diariser(segmenter, encoder, diariser), diariser.turns.embedded_to
+        self._diarise = Diariser(segmenter, encoder, diariser or DiariserConfig())
         self._config = config or EnrolConfig()
 
     async def __call__(
@@ -99,11 +96,11 @@ class Enrol:
         name = _named(name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
         voice = await asyncio.to_thread(self._voice, waveform)
-        twins = await asyncio.to_thread(self._twins, waveform, voice)
+        narrowed = await asyncio.to_thread(self._twins, waveform, voice)
         settings = await self._graph.write(ensure_space, SpaceSettings(space))
         new_id = fresh()
         while True:
-            enrolment = await self._enrolment(settings, name, voice, twins, person_id, new_id, agreed)
+            enrolment = await self._enrolment(settings, name, voice, narrowed, person_id, new_id, agreed)
             if await self._graph.write(save_enrolment, enrolment) is None:
                 return enrolment.person.id
 
@@ -169,12 +166,9 @@ class Enrol:
         return sorted(kept, key=lambda heard: -heard[0].net_speech)[: self._config.max_exemplars]
 
     def _twins(self, waveform: Waveform, heard: Sequence[Heard]) -> Twins:
-        """Of the longest turns that were not heard over a telephone, so that the person is known when they call."""
-        turns = [turn for turn, _ in heard if turn.channel != TELEPHONE][: self._config.twins]
-        sounds = [spoken(waveform, turn.speech or (turn.segment,)) for turn in turns]
-        lengths = [Segment(sound.start, sound.start + self._embedded_to) for sound in sounds]
-        vectors = self._encoder([narrow(sound.crop(length)) for sound, length in zip(sounds, lengths, strict=True)])
-        return {turn.index: vector for turn, vector in zip(turns, vectors, strict=True)}
+        """Of the longest turns that were not heard over a telephone."""
+        wideband = [turn for turn, _ in heard if turn.channel != TELEPHONE][: Bounded().max_twins]
+        return twins(self._encoder, [(turn, waveform) for turn in wideband])
 
 
 def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], twins: Twins, routing: str) -> PersonVoice:
@@ -190,13 +184,8 @@ def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], 
         voice = learning.learn(voice, exemplar)
         voice = replace(voice, num_turns=voice.num_turns + 1, net_speech=voice.net_speech + turn.net_speech)
         if isinstance(learning, Bounded) and (twin := twins.get(turn.index)) is not None:
-            voice = learning.learn(voice, _twin(exemplar, twin))
+            voice = learning.twin(voice, exemplar, twin.vector)
     return replace(voice, consent=Consent.GRANTED)
-
-
-def _twin(exemplar: Exemplar, narrowed: SpeakerEmbedding) -> Exemplar:
-    twin_id = derived("twin", exemplar.id, TELEPHONE)
-    return replace(exemplar, id=twin_id, vector=narrowed.vector, channel=TELEPHONE, twin_of=exemplar.id)
 
 
 def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) -> Exemplar:
@@ -228,9 +217,9 @@ async def record_consent(
     return await graph.write(save)
 
 
-async def rename(graph: Graph, *, space: str, person_id: str, name: str) -> None:
-    """Raises NotFound, InvalidInput."""
-    await graph.write(name_person, space, person_id, _named(name))
+async def rename(graph: Graph, *, space: str, person_id: str, name: str, actor: str) -> None:
+    """`actor`: account or person that gives the name. Raises NotFound, InvalidInput."""
+    await graph.write(name_person, space, person_id, _named(name), by=actor)
 
 
 async def name_also(graph: Graph, *, space: str, person_id: str, alias: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from service.audio import decode
 from service.audio.diarise import DiarisedBlock, Diariser, GivenSegment, given_turns
 from service.audio.segmentation import Segmenter
 from service.pipelines.stopwatch import Stopwatch
+from service.pipelines.twins import Twinned, TwinsConfig
 from service.pipelines.wording import Wording, names_speakers
 from service.types.audio import Segment, SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Transcript, Waveform
 
@@ -21,6 +22,7 @@ class HearingConfig:
     stretch: float = 30.0  # seconds at least of turns that are recognised together: Whisper's window
     silence: float = 5.0  # seconds in which nobody speaks and nothing is recognised: Whisper invents words there
     margin: float = 0.5  # seconds of sound kept around a stretch: what alignment allows a word to stick out
+    twins: TwinsConfig = field(default_factory=TwinsConfig)
 
 
 class Stretch:
@@ -48,6 +50,8 @@ class HeardTurn:
     stretch: Stretch
     own_index: int
     """Of the turn within its channel."""
+    twinned: bool = False
+    """It is to be heard as a telephone would carry it, too."""
 
     @property
     def begins_stretch(self) -> bool:
@@ -70,7 +74,11 @@ def heard_turns(
     config = config or HearingConfig()
     streams = [_channel(path, channel, diarise, watch, config) for channel in channels]
     in_order = heapq.merge(*streams, key=lambda heard: (heard.turn.segment, heard.turn.track))
-    return (replace(heard, turn=replace(heard.turn, index=index)) for index, heard in enumerate(in_order))
+    twinned = Twinned(config.twins)
+    return (
+        replace(heard, turn=replace(heard.turn, index=index), twinned=twinned(heard.turn))
+        for index, heard in enumerate(in_order)
+    )
 
 
 def by_diariser(diariser: Diariser) -> Diarise:

@@ -42,6 +42,7 @@ from service.pipelines.merging import merge_session
 from service.pipelines.naming import name_session
 from service.pipelines.recording import IngestRequest, Models, new_session
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
+from service.pipelines.twins import twins
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, without_text
 from service.types.audio import (
     AudioInfo,
@@ -205,10 +206,19 @@ class Ingest:
             with watch.stage("text"):
                 messages = await asyncio.to_thread(self._messages, session, worded, wording.provenance)
             free = unlabelled(transcript, (turn.track for turn in worded))
-            evidence = [_evidence(m, heard.embedding, free) for m, heard in zip(messages, batch, strict=True)]
+            with watch.stage("voice"):
+                narrowed = await asyncio.to_thread(self._narrowed, batch)
+            evidence = [
+                _evidence(m, heard.embedding, narrowed.get(heard.turn.index), free)
+                for m, heard in zip(messages, batch, strict=True)
+            ]
             with watch.stage("graph"):
                 await folding.take(messages, evidence, left_out=_left_out(batch, worded))
             progress(self._config.heard_share * min(1.0, worded[-1].segment.start / info.duration), "hear")
+
+    def _narrowed(self, batch: Sequence[HeardTurn]) -> dict[int, SpeakerEmbedding]:
+        """Of some turns the voice as a telephone would carry it, by index."""
+        return twins(self._encoder, [(h.turn, h.stretch.waveform) for h in batch if h.twinned], self._config.hearing.twins)
 
     def _diarise(self, transcript: Transcript | None, watch: Stopwatch) -> Diarise:
         """Where the transcript names speakers its boundaries hold, else what the diariser hears."""
@@ -286,7 +296,9 @@ def _transcript(path: Path | None, duration: float) -> Transcript | None:
     return None if path is None else fits(read_transcript(path), duration)
 
 
-def _evidence(message: NewMessage, embedding: SpeakerEmbedding | None, free: Collection[str]) -> TurnEvidence:
+def _evidence(
+    message: NewMessage, embedding: SpeakerEmbedding | None, narrow: SpeakerEmbedding | None, free: Collection[str]
+) -> TurnEvidence:
     """`free`: tracks that say nothing about who speaks."""
     turn = message.turn
     return TurnEvidence(
@@ -299,4 +311,5 @@ def _evidence(message: NewMessage, embedding: SpeakerEmbedding | None, free: Col
         snr_db=turn.quality.snr_db,
         channel=turn.channel,
         embedding=embedding,
+        narrow=narrow,
     )

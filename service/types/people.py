@@ -122,6 +122,8 @@ class TurnEvidence:
     channel: str
     embedding: SpeakerEmbedding | None
     """None when there is too little speech to embed."""
+    narrow: SpeakerEmbedding | None = None
+    """The same sound as a telephone would carry it, of a few turns: whoever is learnt from them is known when they call."""
 
 
 @dataclass(frozen=True, slots=True)

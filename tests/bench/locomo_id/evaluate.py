@@ -13,6 +13,7 @@ from service.identity.merging import MergeConfig, SessionEvidence, merges, overl
 from service.identity.metrics import b_cubed_items, routing_counts
 from service.identity.router import NO_TRACK, FoldState, RouterConfig, paper_config, settle, step
 from service.identity.thresholds import Thresholds
+from service.pipelines.twins import TwinsConfig
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.ids import derived
 from service.types.people import ChannelMean, Create, Decision, PersonVoice, TurnEvidence, Unresolved, VoiceVerdict
@@ -35,6 +36,10 @@ class Voices(Protocol):
         ...
 
     def channel(self, utterance: Utterance, shift: str = CLEAN) -> str: ...
+
+    def twin(self, utterance: Utterance, shift: str = CLEAN) -> Samples | None:
+        """As a telephone would carry it; None of what came over one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,11 @@ def turn_evidence(turn: Turn, session: Session, system: System, voices: Voices) 
     track = f"{session.id}/{turn.voice}" if system.tracks else NO_TRACK
     embedding = SpeakerEmbedding(voices.embedding(turn.utterance, turn.shift), voices.space)
     channel, seconds = voices.channel(turn.utterance, turn.shift), turn.utterance.seconds
-    return TurnEvidence(turn.id, track, turn.start, turn.end, seconds, 0.0, SNR_DB[turn.shift], channel, embedding)
+    narrow = None
+    if system.merging is not None and seconds >= TwinsConfig().min_speech:
+        twin = voices.twin(turn.utterance, turn.shift)
+        narrow = None if twin is None else SpeakerEmbedding(twin, voices.space)
+    return TurnEvidence(turn.id, track, turn.start, turn.end, seconds, 0.0, SNR_DB[turn.shift], channel, embedding, narrow)
 
 
 def ask(heard: Heard, query: Query, system: System, voices: Voices) -> VoiceVerdict:

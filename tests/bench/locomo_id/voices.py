@@ -18,6 +18,7 @@ import platformdirs
 
 from service.audio.decode import blocks
 from service.audio.encoders import load_encoder
+from service.audio.narrow import narrow
 from service.audio.quality import bandwidth_hz
 from service.identity.thresholds import TELEPHONE
 from service.types.audio import SAMPLE_RATE, EmbeddingSpace, Samples, SignalQuality, SpeakerEncoder, Waveform
@@ -30,6 +31,8 @@ LENGTHS = (1.0, 2.0, 3.0, 5.0)
 """Seconds of the cut clips of real speech."""
 CORPORA = {"synthetic": "bank", "real": "voices"}
 """corpus → its folder of ../shared/data"""
+NARROW = "-narrow"
+"""Ending of a shift after which the sound is made narrow: a telephone twin's."""
 LOUD = 0.02
 """A clip's speech begins where 20 ms reach this share of its loudest 20 ms (-34 dB)."""
 
@@ -99,6 +102,14 @@ class Bank:
         vector: Samples = kept.vectors[kept.rows[utterance.id]]
         return vector
 
+    def twin(self, utterance: Utterance, shift: str = "clean") -> Samples | None:
+        """The same made narrow as a telephone makes it, shape (dimension,), length 1; None of what came over one."""
+        if self.channel(utterance, shift) == TELEPHONE:
+            return None
+        kept = self._voice(utterance.voice, shift + NARROW, None)
+        vector: Samples = kept.vectors[kept.rows[utterance.id]]
+        return vector
+
     def channel(self, utterance: Utterance, shift: str = "clean", seconds: float | None = None) -> str:
         """The channel tag that the service gives this sound by its bandwidth."""
         kept = self._voice(utterance.voice, shift, seconds)
@@ -109,7 +120,8 @@ class Bank:
         """Where the voice's embeddings are kept; poll for it when another process makes them."""
         space = self._encoder.embedding_space
         length = "" if seconds is None else f"-{seconds:g}s"
-        folder = self._cache / "bench" / f"{space.name}-{space.version}" / f"{shift_version(shift)}{length}"
+        sound = shift_version(shift.removesuffix(NARROW)) + (NARROW if shift.endswith(NARROW) else "")
+        folder = self._cache / "bench" / f"{space.name}-{space.version}" / f"{sound}{length}"
         return folder / f"{voice}.npz"
 
     def prepare(self, voices: Iterable[str], shifts: Sequence[str] = SHIFTS, seconds: float | None = None) -> None:
@@ -149,6 +161,8 @@ class Bank:
         unfinished.replace(path)
 
     def _sound(self, utterance: Utterance, shift: str) -> Samples:
+        if shift.endswith(NARROW):
+            return narrow(Waveform(self._sound(utterance, shift.removesuffix(NARROW)))).samples
         samples = _decoded(self._shared / utterance.id)
         others = self._others(utterance) if shift == "noise" else ()
         return shifted(samples, shift, seed=zlib.crc32(f"{utterance.id} {shift}".encode()), others=others)
@@ -201,6 +215,9 @@ def main() -> None:
     shifts = SHIFTS[:1] if chosen.quick else SHIFTS
     bank.prepare(synthetic, shifts)
     bank.prepare(real, shifts)
+    wide = [shift + NARROW for shift in shifts if shift != "telephone"]
+    bank.prepare(synthetic, wide)
+    bank.prepare(real, wide)
     for seconds in LENGTHS:
         bank.prepare(real, SHIFTS[:1], seconds)
 

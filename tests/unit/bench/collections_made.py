@@ -27,6 +27,9 @@ class MadeVoices:
             return self._sounds[utterance.id]
         return axis(self._axes.setdefault(utterance.voice, len(self._axes)))
 
+    def twin(self, utterance: Utterance, shift: str = "clean") -> Samples | None:
+        return None
+
     def channel(self, utterance: Utterance, shift: str = "clean") -> str:
         return "wideband"
 

@@ -16,7 +16,7 @@ from service.identity.router import FoldState, RouterConfig, paper_config, step
 from service.identity.thresholds import TELEPHONE, TWIN, ChannelPair, constant
 from service.types.audio import Samples
 from service.types.people import Create, Exemplar, Link, PersonVoice
-from tests.unit.identity.voices import SPACE, a_person, a_turn, an_exemplar, axis, between, one_after_another
+from tests.unit.identity.voices import SPACE, a_person, a_turn, an_exemplar, axis, between, one_after_another, turned
 
 PAPER = constant("ecapa", link=0.489, update=0.58, origin="EvoSpeakerMem")
 COS = (1.0, 0.60, 0.50)
@@ -156,6 +156,20 @@ def test_no_channel_pushes_another_out(wide: int, narrow: int, room: int, seed: 
     assert sum(num.values()) == min(12, wide + narrow + room)
     for channel, many in given.items():
         assert num[channel] >= min(many, 4)
+
+
+def test_a_person_keeps_three_twins_and_none_once_they_called() -> None:
+    learning = POLICIES["bounded"]
+    assert isinstance(learning, Bounded)
+    voice = a_person("ana", axis(0))
+    for i in range(5):
+        exemplar = an_exemplar(f"e{i}", turned(0.8, 0.1, i + 1))
+        voice = learning.twin(learning.learn(voice, exemplar), exemplar, axis(7))
+    twins = [e for e in voice.exemplars if e.twin_of is not None]
+    assert [t.twin_of for t in twins] == ["e0", "e1", "e2"]
+    assert all(t.channel == TELEPHONE and t.message_id == f"message-of-{t.twin_of}" for t in twins)
+    called = learning.learn(a_person("ben", axis(0)), an_exemplar("call", axis(2), channel=TELEPHONE))
+    assert learning.twin(called, an_exemplar("e", axis(0)), axis(7)) == called
 
 
 def test_once_a_channel_is_crowded_twins_go_first() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
 from service.identity.router import FoldState, RouterConfig, settle, step
 from service.identity.thresholds import TELEPHONE, WIDEBAND, ChannelPair
-from service.types.audio import EmbeddingSpace
+from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.people import Assigned, ChannelMean, Consent, Create, Decision, Link, PersonVoice, TurnEvidence, Unresolved
 from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, gallery, one_after_another, turned
 
@@ -279,3 +280,33 @@ def test_ten_thousand_people_are_scored_in_a_few_milliseconds_a_turn() -> None:
     _, decisions = step(FoldState(gallery=known), turns, CONFIG)
     assert [d.person_id for d in decisions if isinstance(d, Link)] == [f"p{7 * i:05d}" for i in range(50)]
     assert time.process_time() - began < 2.0
+
+
+def narrowed(turn: TurnEvidence, vector: Samples) -> TurnEvidence:
+    return replace(turn, narrow=SpeakerEmbedding(vector, SPACE))
+
+
+def test_who_was_met_in_a_room_is_known_when_they_call() -> None:
+    """A call at 0.2 from the voice in the room, but at 0.9 from that voice made narrow: twin row (axis 0 + axis 1) / √2."""
+    room, call = a_turn("m0", axis(0)), a_turn("m1", turned(0.2, 0.0, 1), at=10.0, channel=TELEPHONE)
+    without = decide(room, call)[1]
+    assert isinstance(without[1], Create), "as somebody else"
+    state, (met, heard) = decide(narrowed(room, axis(1)), call)
+    assert isinstance(met, Create) and isinstance(heard, Link) and heard.person_id == met.person_id
+    assert heard.scores.channels == ChannelPair.TWIN
+    assert [e.twin_of is not None for e in state.gallery[met.person_id].exemplars].count(True) <= 1
+
+
+@pytest.mark.parametrize("policy", ["fixed", "update", "gated", "knn"])
+def test_the_papers_policies_keep_no_twins(policy: str) -> None:
+    state, _ = decide(narrowed(a_turn("m0", axis(0)), axis(1)), config=replace(CONFIG, policy=policy))
+    (voice,) = state.gallery.values()
+    assert len(voice.exemplars) == 1
+
+
+def test_a_turn_that_waits_keeps_its_narrow_voice_in_the_checkpoint() -> None:
+    waiting = narrowed(a_turn("m0", between(0.45)), axis(1))
+    state, _ = decide(waiting, known=gallery(a_person("ana", axis(0))))
+    again = FoldState.from_checkpoint(json.loads(json.dumps(state.to_checkpoint())))
+    (pending,) = again.pending
+    assert pending.evidence.narrow is not None and np.array_equal(pending.evidence.narrow.vector, axis(1))
