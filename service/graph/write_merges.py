@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 from service.graph.channels import save_channels
 from service.graph.driver import Tx, rows
+from service.graph.merges import MergeSets, list_merges
 from service.graph.write_corrections import VOICEGRAPH, CorrectionConflict, merge_people
 from service.graph.write_sessions import RevisionMoved, hold_session
 from service.types.audio import EmbeddingSpace
@@ -17,6 +18,9 @@ Pair = frozenset[str]
 
 ALIKE, EXCLUSIVE = "alike", "exclusive"
 """`why` of the MAY_BE edges that this module writes; those of names are not its own."""
+
+REPEATED = "repeated voice"
+"""`why` of a confirmation that no human gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,13 @@ class MergeEvidence:
     """Pairs that were two tracks of one session."""
     settled: frozenset[str]
     """People with a name or an account: somebody by more than their voice."""
-    sessions: Mapping[str, int]
-    """Person → sessions they spoke in."""
+    sessions: Mapping[str, str] = field(default_factory=dict)
+    """Turn that somebody's exemplar was taken from → its session. This and what follows is read of spaces only in which a
+    voice alone opens."""
+    unconfirmed: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Automatic merges to be looked at again, (person, into) → id of the Correction that would confirm it."""
+    confirmed_as: Mapping[str, str] = field(default_factory=dict)
+    """Person → whom they end at by confirmed merges; themselves where left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,8 @@ class Merging:
     people: Collection[str]
     """Who was heard: what was proposed of them before is replaced."""
     merges: Sequence[NewMerge]
+    confirmations: Mapping[tuple[str, str], str]
+    """Of MergeEvidence.unconfirmed those that are sure by now."""
     proposals: Sequence[Proposed]
     channels: Mapping[str, ChannelMean]
 
@@ -74,7 +85,7 @@ class Merging:
 @dataclass(frozen=True, slots=True)
 class Merged:
     corrections: tuple[str, ...]
-    """Ids, one for each merge made."""
+    """Ids, one for each merge made or confirmed."""
     num_proposals: int
 
 
@@ -95,10 +106,24 @@ WHERE p.kind IN ['named', 'bot'] OR EXISTS { (:Account)-[:IS]->(p) }
 RETURN p.id AS id
 """
 
-COUNT_SESSIONS = """
-MATCH (p:Person {space: $space})
+LIST_SESSIONS_OF_EXEMPLARS = """
+MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar)
 WHERE p.id IN $ids
-RETURN p.id AS id, COUNT { MATCH (p)-[:SPEAKS]->(m:Message) RETURN DISTINCT m.session_id } AS sessions
+MATCH (m:Message {id: e.message_id})
+RETURN DISTINCT m.id AS message, m.session_id AS session
+"""
+
+LIST_UNCONFIRMED = """
+MATCH (p:Person {space: $space})-[m:MERGED_INTO {by: 'voicegraph', confirmed: false}]->(q:Person)
+WHERE p.id IN $ids
+RETURN p.id AS person, q.id AS into, m.correction AS correction
+ORDER BY person
+"""
+
+LIST_MADE = """
+MATCH (c:Correction {space: $space})
+WHERE c.id IN $ids
+RETURN c.id AS id
 """
 
 LIST_AT_ONCE = """
@@ -145,18 +170,35 @@ SET s.checkpoint = $checkpoint
 """
 
 
-async def read_merge_evidence(tx: Tx, space: str, ids: Collection[str]) -> MergeEvidence:
-    """Of the people `ids` (those heard) against everybody."""
+async def read_merge_evidence(tx: Tx, space: str, ids: Collection[str], *, confirm: bool) -> MergeEvidence:
+    """Of the people `ids` (those heard) against everybody; with `confirm` also what confirms merges of theirs."""
+    sets = await list_merges(tx, space, sorted(ids)) if confirm else MergeSets(())
+    concerned = sorted(frozenset(ids).union(*(sets.members(person) for person in ids)))
     not_same = await rows(tx, LIST_NOT_SAME, space=space)
-    apart = await rows(tx, LIST_APART, space=space, ids=sorted(ids))
+    apart = await rows(tx, LIST_APART, space=space, ids=concerned)
     settled = await rows(tx, LIST_SETTLED, space=space)
-    sessions = await rows(tx, COUNT_SESSIONS, space=space, ids=sorted(ids))
-    return MergeEvidence(
+    evidence = MergeEvidence(
         frozenset(frozenset((row["one"], row["other"])) for row in not_same),
         frozenset(frozenset((row["one"], row["other"])) for row in apart),
         frozenset(row["id"] for row in settled),
-        {row["id"]: row["sessions"] for row in sessions},
     )
+    if not confirm:
+        return evidence
+    sessions = await rows(tx, LIST_SESSIONS_OF_EXEMPLARS, space=space, ids=concerned)
+    return replace(
+        evidence,
+        sessions={row["message"]: row["session"] for row in sessions},
+        unconfirmed=await _unconfirmed(tx, space, concerned),
+        confirmed_as={person: top for person in concerned if (top := sets.top(person)) != person},
+    )
+
+
+async def _unconfirmed(tx: Tx, space: str, ids: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Without those confirmed by themselves once: if that holds no more, a human took it back."""
+    found = await rows(tx, LIST_UNCONFIRMED, space=space, ids=ids)
+    edges = {(row["person"], row["into"]): derived("confirmation", row["correction"] or row["person"]) for row in found}
+    made = {row["id"] for row in await rows(tx, LIST_MADE, space=space, ids=sorted(edges.values()))}
+    return {edge: correction for edge, correction in edges.items() if correction not in made}
 
 
 async def list_at_once(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, seconds: float) -> frozenset[Pair]:
@@ -192,6 +234,9 @@ async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
             corrections.append(correction)
         except CorrectionConflict:
             proposals.append(Proposed(new.person_id, new.into, new.cosine, None, new.cosine, 0, ALIKE))
+    for (person, into), correction in sorted(merging.confirmations.items()):
+        await merge_people(tx, space, person, into, actor=VOICEGRAPH, why=REPEATED, confirmed=True, correction_id=correction)
+        corrections.append(correction)
     await tx.run(FORGET_PROPOSALS, space=space, session_id=session_id, people=sorted(merging.people))
     written = [_row(proposal) for proposal in proposals]
     await tx.run(SAVE_PROPOSALS_OF_PEOPLE, space=space, proposals=written)

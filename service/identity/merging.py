@@ -57,7 +57,9 @@ class MergeConfig:
     confirm: bool = False
     """in spaces where a voice alone opens (`voice_access: open`): repeated voice at τ_access confirms a merge"""
     confirm_turns: int = 3
+    """of the fragment at τ_access: one is a false accept now and then"""
     confirm_sessions: int = 2
+    """that those turns are of: in one session all of a voice's turns are wrong together"""
     near: int = 20
     """sets that a fragment is compared with from both sides"""
 
@@ -133,9 +135,10 @@ def merges(
     not_same: Collection[Pair] = frozenset(),
     config: MergeConfig = MergeConfig(),
     *,
+    confirmed_as: Mapping[str, str] | None = None,
     apart: Collection[Pair] = frozenset(),
     settled: Collection[str] = frozenset(),
-    sessions: Mapping[str, int] | None = None,
+    sessions: Mapping[str, str] | None = None,
     channels: Mapping[str, ChannelMean] | None = None,
     population: int = 0,
 ) -> MergeResult:
@@ -144,31 +147,106 @@ def merges(
     `voices`: everybody known, merged ones with `same_as`. `not_same`: pairs that a human rejected: never joined, nor proposed.
     `apart`: pairs known to be two by other means than voice (two tracks of one session, speaking at once): proposed at most;
     those of `session` are added. `settled`: people who are somebody by more than their voice (a name, an account); as with
-    consent given, two such are proposed at most. `sessions`: person → sessions heard in, for `confirm`. `population`: people
-    in the space when `voices` is a shortlist."""
+    consent given, two such are proposed at most. `population`: people in the space when `voices` is a shortlist. For `confirm`,
+    `sessions`: an exemplar's message → its session; `confirmed_as`: person → whom they are by confirmed merges, if not
+    themselves."""
     space = next((voice.space for voice in voices.values()), None)
     if space is None:
         return MergeResult()
-    granted = {person for person, voice in voices.items() if voice.consent is Consent.GRANTED}
-    rules = _Rules(frozenset(not_same), session.apart.union(apart), granted.union(settled), sessions or {}, config)
+    rules, known = _rules(voices, session, not_same, config, apart, settled, sessions), voices
     made: list[Merge] = []
     while True:
-        sets = Sets(
-            voices,
-            space,
-            policy(config.policy),
-            config.thresholds,
-            channels or {},
-            size=max(population, config.least_size),
-            near=config.near,
-            band=2 * config.proposal,  # a mean of two directions: the other may be as much above `proposal` as this is below
-        )
+        sets = _sets(voices, space, config, channels, population)
         merging = _Merging(sets, session, rules, {root(voices[p]) for p in session.people if p in voices})
         best = merging.best()
         if best is None:
-            return MergeResult(tuple(made), merging.proposals(space))
+            break
         made.append(best)
         voices = overlaid(voices, [best])
+    confirmed = confirmations(
+        known,
+        session,
+        [(m.person_id, m.into) for m in made],
+        not_same,
+        config,
+        confirmed_as=confirmed_as,
+        apart=apart,
+        settled=settled,
+        sessions=sessions,
+        channels=channels,
+        population=population,
+    )
+    found = [replace(m, confirmed=(m.person_id, m.into) in confirmed) for m in made]
+    return MergeResult(tuple(found), merging.proposals(space))
+
+
+Joined = tuple[str, str]
+"""A merge that was made: who was merged, into whom."""
+
+
+def confirmations(
+    voices: Mapping[str, PersonVoice],
+    session: SessionEvidence,
+    joined: Iterable[Joined],
+    not_same: Collection[Pair] = frozenset(),
+    config: MergeConfig = MergeConfig(),
+    *,
+    confirmed_as: Mapping[str, str] | None = None,
+    apart: Collection[Pair] = frozenset(),
+    settled: Collection[str] = frozenset(),
+    sessions: Mapping[str, str] | None = None,
+    channels: Mapping[str, ChannelMean] | None = None,
+    population: int = 0,
+) -> tuple[Joined, ...]:
+    """Those of `joined`, made now or earlier and never confirmed, that are sure enough to let somebody in. The rest as of
+    `merges`.
+
+    For each side only those count who are one with it by confirmed merges: none opens more than what was compared."""
+    space = next((voice.space for voice in voices.values()), None)
+    if space is None or not config.confirm:
+        return ()
+    ends = confirmed_as or {}
+    sure = {p: replace(v, same_as=None if ends.get(p, p) == p else ends[p]) for p, v in voices.items()}
+    sets = _sets(sure, space, config, channels, population)
+    merging = _Merging(sets, session, _rules(voices, session, not_same, config, apart, settled, sessions), set())
+    found = []
+    for one, other in joined:
+        pair = (ends.get(one, one), ends.get(other, other))
+        if all(name in sets.members for name in pair) and merging.alike_only(*pair) and merging.confirmed(*pair):
+            found.append((one, other))
+    return tuple(found)
+
+
+def _sets(
+    voices: Mapping[str, PersonVoice],
+    space: EmbeddingSpace,
+    config: MergeConfig,
+    channels: Mapping[str, ChannelMean] | None,
+    population: int,
+) -> Sets:
+    return Sets(
+        voices,
+        space,
+        policy(config.policy),
+        config.thresholds,
+        channels or {},
+        size=max(population, config.least_size),
+        near=config.near,
+        band=2 * config.proposal,  # a mean of two directions: the other may be as much above `proposal` as this is below
+    )
+
+
+def _rules(
+    voices: Mapping[str, PersonVoice],
+    session: SessionEvidence,
+    not_same: Collection[Pair],
+    config: MergeConfig,
+    apart: Collection[Pair],
+    settled: Collection[str],
+    sessions: Mapping[str, str] | None,
+) -> _Rules:
+    granted = {person for person, voice in voices.items() if voice.consent is Consent.GRANTED}
+    return _Rules(frozenset(not_same), session.apart.union(apart), granted.union(settled), sessions or {}, config)
 
 
 def overlaid(voices: Mapping[str, PersonVoice], made: Iterable[Merge]) -> dict[str, PersonVoice]:
@@ -185,7 +263,7 @@ class _Rules:
     not_same: frozenset[Pair]
     apart: frozenset[Pair]
     settled: Collection[str]
-    sessions: Mapping[str, int]
+    sessions: Mapping[str, str]
     config: MergeConfig
 
 
@@ -223,20 +301,21 @@ class _Merging:
         back = sets.ranked(best)
         if back and back[0] != name and not self._may(best, back[0]):
             return None  # the other resembles somebody more whom it is known not to be
-        confirmed = config.confirm and self._confirmed(name, best)
-        return Merge(name, best, score.cosine, margin, score.threshold + config.excess, sets.turns(name), confirmed)
+        return Merge(name, best, score.cosine, margin, score.threshold + config.excess, sets.turns(name))
 
     def _may(self, name: str, other: str) -> bool:
-        """Whether nothing but the voice keeps the two apart."""
+        """Whether nothing but the voice keeps the two apart, and one of them is small enough for a fragment."""
         config = self.rules.config
+        small, large = sorted((self.sets.turns(name), self.sets.turns(other)))
+        return self.alike_only(name, other) and (small < config.large or small <= config.ratio * large)
+
+    def alike_only(self, name: str, other: str) -> bool:
+        """Whether nothing but the voice keeps the two apart."""
         if not (self.sets.usable(name) and self.sets.usable(other)):
             return False
         if self._any(self.rules.not_same, name, other) or self._any(self.rules.apart, name, other):
             return False
-        if self._settled(name) and self._settled(other):
-            return False
-        small, large = sorted((self.sets.turns(name), self.sets.turns(other)))
-        return small < config.large or small <= config.ratio * large
+        return not (self._settled(name) and self._settled(other))
 
     def _any(self, pairs: Collection[Pair], name: str, other: str) -> bool:
         """Whether any member of the one and any of the other are such a pair."""
@@ -262,17 +341,16 @@ class _Merging:
         own = [self.sets.likeness(e.vector, e.channel, name) for e in self.sets.exemplars(name)]
         return all(float(like.cosines.max()) >= self.rules.config.cohesion for like in own)
 
-    def _confirmed(self, name: str, other: str) -> bool:
+    def confirmed(self, name: str, other: str) -> bool:
         """Enough turns of enough sessions, each sure enough to let somebody in."""
-        config = self.rules.config
-        if max(self.rules.sessions.get(person, 0) for person in self._ids(name)) < config.confirm_sessions:
-            return False
-        sure = 0
-        for exemplar in self.sets.exemplars(name):
+        config, sessions = self.rules.config, self.rules.sessions
+        sure = []
+        for exemplar in (e for e in self.sets.exemplars(name) if e.message_id in sessions):
             like = self.sets.likeness(exemplar.vector, exemplar.channel, other)
             access = like.thresholds(lambda pair: config.thresholds.access(self.sets.size, pair))
-            sure += bool(np.any(like.cosines >= access))
-        return sure >= config.confirm_turns
+            if np.any(like.cosines >= access):
+                sure.append(sessions[exemplar.message_id])
+        return len(sure) >= config.confirm_turns and len(set(sure)) >= config.confirm_sessions
 
     def proposals(self, space: EmbeddingSpace) -> tuple[MayBe, ...]:
         found = [*self._alike(), *self._voices_of_tracks(space)]

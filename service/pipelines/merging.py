@@ -4,8 +4,9 @@ checkpoint: a run broken off before it merges, one broken off after it does not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from service.graph.channels import list_live_exemplars
 from service.graph.driver import Graph
@@ -21,7 +22,7 @@ from service.graph.write_merges import (
     save_merging,
 )
 from service.identity.channels import channel_means
-from service.identity.merging import MergeConfig, MergeResult, SessionEvidence, merges
+from service.identity.merging import Joined, MergeConfig, MergeResult, SessionEvidence, confirmations, merges
 from service.identity.rules import RouterConfig
 from service.pipelines.channel_means import MAX_PEOPLE, means_of
 from service.pipelines.folding import Folding
@@ -61,8 +62,8 @@ async def merge_session(
     session = SessionEvidence.of(folding.checkpoint.fold)
     after = replace(folding.checkpoint, merged=True)
     while True:
-        known = await _read(graph, gallery, folding, session)
-        result = await _decided(graph, settings.id, known, session, config, router.floors.simultaneous)
+        known = await _read(graph, gallery, folding, session, config.confirm)
+        result, confirmed = await _decided(graph, settings.id, known, session, config, router.floors.simultaneous)
         merging = Merging(
             space=settings.id,
             session_id=folding.session_id,
@@ -72,6 +73,7 @@ async def merge_session(
             checkpoint=after.dumps(),
             people=session.people,
             merges=[NewMerge(m.person_id, m.into, m.cosine, m.confirmed) for m in result.merges],
+            confirmations={edge: known.evidence.unconfirmed[edge] for edge in confirmed},
             proposals=[Proposed(**asdict(proposal)) for proposal in result.proposals],
             channels=known.channels,
         )
@@ -81,7 +83,7 @@ async def merge_session(
             return saved
 
 
-async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session: SessionEvidence) -> _Known:
+async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session: SessionEvidence, confirm: bool) -> _Known:
     """In a space too large to hold, the candidates are those near a voice heard in the session."""
     space, people = folding.space, sorted(session.people)
     candidates = await gallery(space, [], near=people)
@@ -89,7 +91,7 @@ async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session:
         heard = [e.vector for p in people if p in candidates.voices for e in candidates.voices[p].exemplars]
         pending = [t.embedding.vector for t in session.unresolved if t.embedding is not None]
         candidates = await gallery(space, [*heard, *pending], near=people)
-    evidence = await graph.read(read_merge_evidence, space, people)
+    evidence = await graph.read(read_merge_evidence, space, people, confirm=confirm)
     return _Known(candidates, evidence, await _channels(graph, space, folding.encoder, candidates))
 
 
@@ -101,27 +103,39 @@ async def _channels(graph: Graph, space: str, encoder: EmbeddingSpace, candidate
 
 async def _decided(
     graph: Graph, space: str, known: _Known, session: SessionEvidence, config: MergeConfig, seconds: float
-) -> MergeResult:
-    """Until no two who were ever heard at once would be joined: only of those that would be, it is looked up."""
+) -> tuple[MergeResult, Sequence[Joined]]:
+    """What to join, and which earlier merges to confirm. Until no two who were ever heard at once would be: only of those that
+    would be, it is looked up."""
     evidence, apart = known.evidence, set[Pair](known.evidence.apart)
     while True:
-        result = await asyncio.to_thread(
-            merges,
-            known.candidates.voices,
-            session,
-            evidence.not_same,
-            config,
-            apart=frozenset(apart),
-            settled=evidence.settled,
-            sessions=evidence.sessions,
-            channels=known.candidates.channels,
-            population=known.candidates.population,
+        about: dict[str, Any] = {
+            "confirmed_as": evidence.confirmed_as,
+            "apart": frozenset(apart),
+            "settled": evidence.settled,
+            "sessions": evidence.sessions,
+            "channels": known.candidates.channels,
+            "population": known.candidates.population,
+        }
+        voices = known.candidates.voices
+        result = await asyncio.to_thread(merges, voices, session, evidence.not_same, config, **about)
+        confirmed = await asyncio.to_thread(
+            confirmations, voices, session, sorted(evidence.unconfirmed), evidence.not_same, config, **about
         )
-        pairs = _joined(known.candidates, result)
+        pairs = [*_joined(known.candidates, result), *_confirmed(evidence, confirmed)]
         at_once = await graph.read(list_at_once, space, pairs, seconds=seconds) - apart
         if not at_once:
-            return result
+            return result, confirmed
         apart |= at_once
+
+
+def _confirmed(evidence: MergeEvidence, confirmed: Sequence[Joined]) -> list[tuple[str, str]]:
+    """Every pair of people that the confirmations let read as one."""
+    ends = evidence.confirmed_as
+    of: dict[str, set[str]] = {}
+    for person, end in ends.items():
+        of.setdefault(end, set()).add(person)
+    sides = [[{end, *of.get(end, ())} for end in (ends.get(person, person) for person in edge)] for edge in confirmed]
+    return [(one, other) for fragment, whole in sides for one in sorted(fragment) for other in sorted(whole)]
 
 
 def _joined(candidates: Candidates, result: MergeResult) -> list[tuple[str, str]]:

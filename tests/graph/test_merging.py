@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -31,6 +32,12 @@ from tests.graph.voice_builders import (
 
 CORRECTIONS = """
 MATCH (c:Correction {space: $space}) RETURN c.id AS id, c.kind AS kind, c.actor AS actor, c.people AS people
+"""
+RECORDS = """
+MATCH (c:Correction {space: $space}) RETURN c.id AS id, c.actor AS actor, c.record AS record
+"""
+AUDITED = """
+MATCH (e:AuditEvent {space: $space, target: $target}) RETURN e.actor AS actor, e.action AS action
 """
 SPOKE = """
 MATCH (p:Person)-[r:SPEAKS]->(m:Message {space: $space, session_id: $session})
@@ -198,9 +205,48 @@ async def test_a_voice_nobody_may_use_takes_its_whole_set_along(graph: Graph, sp
     assert {p: v.consent for p, v in voices.items()} == {bound["left"]: Consent.WITHDRAWN}
 
 
-async def test_repeated_voice_confirms_only_where_a_voice_alone_opens(graph: Graph, space: str) -> None:
+DAYS = ("tuesday", "wednesday", "thursday")
+
+
+async def knows_ana_where_a_voice_opens(graph: Graph, space: str) -> dict[str, str]:
+    """Whom monday's voices were bound to: a fragment of ana's, joined to her."""
     await graph.write(save_space, SpaceSettings(space, voice_access=VoiceAccess.OPEN))
     await knows_ana(graph, space)
-    await Session(graph, space, "monday").whole(FRAGMENT)
+    return dict(await Session(graph, space, "monday").whole(FRAGMENT))
+
+
+async def is_confirmed(graph: Graph, space: str) -> bool:
     (merge,) = await graph.read(rows, GET_MERGES, space=space)
-    assert merge["confirmed"] is False  # of one session only
+    return bool(merge["confirmed"])
+
+
+async def test_repeated_voice_confirms_a_merge_that_was_made_on_less(graph: Graph, space: str) -> None:
+    bound = await knows_ana_where_a_voice_opens(graph, space)
+    assert not await is_confirmed(graph, space)  # of one session only
+    await Session(graph, space, "tuesday").whole([Line("a", between(0.75, 0, 1)), Line("a", between(0.75, 0, 1))])
+    assert await is_confirmed(graph, space)
+    made, confirmed = sorted(await graph.read(rows, RECORDS, space=space), key=lambda c: '"confirmed":' in c["record"])
+    assert made["actor"] == confirmed["actor"] == "voicegraph"
+    assert json.loads(confirmed["record"])["confirmed"] == [bound["left"], person(space, "ana")]
+
+
+async def test_the_same_voice_confirms_nothing_where_a_voice_does_not_open(graph: Graph, space: str) -> None:
+    await knows_ana(graph, space)
+    await Session(graph, space, "monday").whole(FRAGMENT)
+    for day in DAYS:
+        await Session(graph, space, day).whole([Line("a", between(0.75, 0, 1)), Line("a", between(0.75, 0, 1))])
+    assert not await is_confirmed(graph, space)
+
+
+async def test_a_confirmation_that_a_human_took_back_does_not_come_back(graph: Graph, space: str) -> None:
+    await knows_ana_where_a_voice_opens(graph, space)
+    before = None
+    for day in DAYS:
+        await Session(graph, space, day).whole([Line("a", between(0.75, 0, 1)), Line("a", between(0.75, 0, 1))])
+        if before is None:
+            (confirmed,) = [c for c in await graph.read(rows, RECORDS, space=space) if '"confirmed":' in c["record"]]
+            await Correct(graph).undo(space, confirmed["id"], actor="somebody")
+            before = confirmed["id"]
+        assert not await is_confirmed(graph, space)
+    events = await graph.read(rows, AUDITED, space=space, target=before)
+    assert {(e["actor"], e["action"]) for e in events} == {("voicegraph", "merge"), ("somebody", "undo")}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.identity.merging import MayBe, Merge, MergeConfig, SessionEvidence, merges, overlaid
+from service.identity.merging import MayBe, Merge, MergeConfig, SessionEvidence, confirmations, merges, overlaid
 from service.identity.policies import policy
 from service.identity.state import FoldState, Pending, Proposal
 from service.identity.thresholds import CAMPPLUS
@@ -218,19 +218,76 @@ def test_a_telephone_twin_is_no_further_turn() -> None:
     assert joined(voices, config=MergeConfig(cohesion=0.75)) == {("fragment", "ana")}
 
 
+def of_sessions(person: str, *sessions: str) -> dict[str, str]:
+    """Message of each of the person's exemplars → its session."""
+    messages = [an_exemplar(f"{person}-{i}", axis(0)).message_id for i in range(len(sessions))]
+    return dict(zip(messages, sessions, strict=True))
+
+
+OFTEN = known("fragment", around(0, 4, 5, 6), turns=3)
+MON_TUE = of_sessions("fragment", "monday", "monday", "tuesday")
+
+
 def test_repeated_voice_confirms_only_where_a_voice_opens() -> None:
-    often = known("fragment", around(0, 4, 5, 6), turns=3)
     open_ = MergeConfig(confirm=True)
 
-    def confirmed(config: MergeConfig, sessions: int, voice: PersonVoice = often) -> bool:
-        (merge,) = merges(gallery(ANA, voice), HEARD, config=config, sessions={"fragment": sessions}).merges
+    def confirmed(config: MergeConfig, sessions: dict[str, str], voice: PersonVoice = OFTEN) -> bool:
+        (merge,) = merges(gallery(ANA, voice), HEARD, config=config, sessions=sessions).merges
         return merge.confirmed
 
-    assert confirmed(open_, 2)
-    assert not confirmed(MergeConfig(), 2)
-    assert not confirmed(open_, 1)
-    assert not confirmed(open_, 2, known("fragment", around(0, 4, 5), turns=3))
-    assert not confirmed(open_, 2, known("fragment", around(0, 4, 5, 6, likeness=0.55), turns=3))
+    assert confirmed(open_, MON_TUE)
+    assert not confirmed(MergeConfig(), MON_TUE)
+    assert not confirmed(open_, dict.fromkeys(MON_TUE, "monday"))
+    assert not confirmed(open_, {})  # clips of an enrolment are turns of no session
+    assert not confirmed(open_, MON_TUE, known("fragment", around(0, 4, 5), turns=3))
+    assert not confirmed(open_, MON_TUE, known("fragment", around(0, 4, 5, 6, likeness=0.55), turns=3))
+
+
+def test_a_session_whose_turns_are_not_sure_is_none_that_confirms() -> None:
+    voice = known("fragment", [*around(0, 4, 5, 6), between(0.55, 0, 7)], turns=4)
+    sessions = of_sessions("fragment", "monday", "monday", "monday", "tuesday")
+    (merge,) = merges(gallery(ANA, voice), HEARD, config=MergeConfig(confirm=True), sessions=sessions).merges
+    assert not merge.confirmed
+
+
+MERGED = ("fragment", "ana")
+
+
+def confirmed_later(voices: dict[str, PersonVoice], **kept: object) -> bool:
+    given: dict[str, object] = {"config": MergeConfig(confirm=True), "sessions": MON_TUE, **kept}
+    found = confirmations(voices, HEARD, [MERGED], **given)  # type: ignore[arg-type]
+    assert found in ((), (MERGED,))
+    return bool(found)
+
+
+def test_a_merge_is_confirmed_once_later_sessions_give_what_a_new_one_would_need() -> None:
+    voices = gallery(ANA, replace(OFTEN, same_as="ana"), BEN)
+    assert confirmed_later(voices)
+    assert not confirmed_later(voices, config=MergeConfig())
+    assert not confirmed_later(voices, sessions=dict.fromkeys(MON_TUE, "monday"))
+    assert not confirmed_later(gallery(ANA, replace(known("fragment", around(0, 4, 5)), same_as="ana")))
+
+
+def test_being_like_somebody_whom_nobody_confirmed_confirms_nothing() -> None:
+    """Else the one would open what is ana's by sounding like a fragment that may not be hers."""
+    voice = known("fragment", around(4, 5, 6, 7), turns=3)
+    second = replace(known("second", around(4, 1, 2, 3), turns=3), same_as="ana")
+    voices = gallery(ANA, replace(voice, same_as="ana"), second)
+    assert not confirmed_later(voices)
+    assert confirmed_later(voices, confirmed_as={"second": "ana"})
+
+
+@pytest.mark.parametrize("reason", ["not the same", "two tracks", "two names", "refused"])
+def test_what_forbids_a_merge_forbids_to_confirm_it(reason: str) -> None:
+    pair = frozenset({frozenset({"ana", "fragment"})})
+    kept: dict[str, dict[str, object]] = {
+        "not the same": {"not_same": pair},
+        "two tracks": {"apart": pair},
+        "two names": {"settled": {"ana", "fragment"}},
+        "refused": {},
+    }
+    consent = Consent.WITHDRAWN if reason == "refused" else Consent.UNKNOWN
+    assert not confirmed_later(gallery(ANA, replace(OFTEN, same_as="ana", consent=consent)), **kept[reason])
 
 
 def test_a_voice_that_stayed_nobodys_is_proposed_by_all_it_said() -> None:
