@@ -150,7 +150,8 @@ async def name_person(context: Context, person_id: str, name: str, key: str) -> 
     principal = await _about(context, person_id, "name somebody")
 
     async def do() -> Mapping[str, Any]:
-        await rename(context.services.graph, space=context.space, person_id=person_id, name=name)
+        graph, actor = context.services.graph, principal.account_id
+        await rename(graph, space=context.space, person_id=person_id, name=name, actor=actor)
         return {"person_id": person_id}
 
     done = await once_per_key(context, principal, "name_person", key, {"person": person_id, "name": name}, do)

@@ -169,7 +169,7 @@ def list_people(context: typer.Context, space: SpaceName = None, as_json: AsJson
 
 @people.command("name")
 def name_person(
-    id: Annotated[str, typer.Argument(help="Id of the person, from `voicegraph people`.")],
+    person: Annotated[str, typer.Argument(metavar="PERSON", help="An id from `voicegraph people`, or the name so far.")],
     name: Annotated[str, typer.Argument(help="The name to show.")],
     space: SpaceName = None,
     as_json: AsJson = False,
@@ -181,12 +181,15 @@ def name_person(
     if not name.strip():
         raise InvalidInput(what="the name", given="empty", needed="at least one letter")
 
-    async def work(services: Services) -> None:
-        from service.graph import write_people
+    async def work(services: Services) -> str:
+        from service.cli.who import ACCOUNT, the_person
+        from service.pipelines.enrol import rename
 
-        await services.graph.write(write_people.name_person, services.settings.space, id, name.strip())
+        one = await the_person(services, person)
+        await rename(services.graph, space=services.settings.space, person_id=one, name=name, actor=ACCOUNT)
+        return one
 
-    with_services(work, space=space)
+    id = with_services(work, space=space)
     show({"id": id, "name": name.strip()}, as_json, lambda: f"{id} is {name.strip()} now.")
 
 

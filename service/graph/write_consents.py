@@ -168,7 +168,7 @@ async def save_enrolment(tx: Tx, enrolment: Enrolment) -> RevisionMoved | None:
     if settings.identity_revision != enrolment.read_revision:
         return RevisionMoved(settings.identity_revision)
     await save_people(tx, space, [enrolment.person], await bump_revision(tx, space))
-    await name_person(tx, space, person_id, enrolment.name)
+    await name_person(tx, space, person_id, enrolment.name, by=person_id)
     await save_consent(
         tx, space, person_id, Consent.GRANTED, text_version=enrolment.text_version, channel=enrolment.channel, at=enrolment.at
     )

@@ -121,9 +121,10 @@ async def save_person(tx: Tx, space: str, person_id: str, name: str, *, kind: st
     )
 
 
-async def name_person(tx: Tx, space: str, person_id: str, name: str, *, by: str | None = None) -> None:
-    """A human says so: no proposal changes it. The old name stays as an alias if it was a human's too. `by`: who says it, an
-    account's or person's id. Raises NotFound."""
+async def name_person(tx: Tx, space: str, person_id: str, name: str, *, by: str) -> None:
+    """A human says so: no proposal changes it, nor one that is being applied at this moment. The old name stays as an alias
+    if it was a human's too. `by`: who says it, an account's or person's id. Raises NotFound."""
+    await lock_space(tx, space)
     if not await rows(tx, NAME_PERSON, space=space, person_id=person_id, name=name, by=by):
         raise NotFound(kind="person", id=person_id)
 

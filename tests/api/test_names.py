@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from service.graph.driver import Graph
+from service.api.tokens import account_id
+from service.graph.driver import Graph, rows
 from service.types.ids import fresh
 from tests.api.serving import Api
 from tests.graph.graph_builders import Said, World, seed
@@ -111,3 +112,11 @@ async def test_a_voice_that_is_nobodys_is_named_only_once_it_is_somebodys(api: A
     refused = await do(api, APPLY, admin, id=id)
     assert (refused["__typename"], refused["code"]) == ("Conflict", "nobody_to_name")
     assert (await do(api, REJECT, admin, id=id))["status"] == "REJECTED"
+
+
+async def test_who_gives_a_name_is_kept_with_it(api: Api, world: World, graph: Graph) -> None:
+    name = 'mutation($id: ID!, $key: String!) { namePerson(personId: $id, name: "Dee", idempotencyKey: $key) { __typename } }'
+    dana = api.token("dana", person_id=world.person("dana"))
+    assert (await do(api, name, dana, id=world.person("dana")))["__typename"] == "Named"
+    (kept,) = await graph.read(rows, "MATCH (p:Person {id: $id}) RETURN p.named_by AS by", id=world.person("dana"))
+    assert kept["by"] == account_id(world.space, "local", "dana")

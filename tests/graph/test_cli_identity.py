@@ -72,6 +72,8 @@ async def test_the_inbox_explanations_and_names_are_shown(graph: Graph, space: s
     assert await typed("people", "names", "--json") == []
     assert "Dora" in await typed("people", "names", "--status", "applied")
     assert (await typed("people", "reject-name", id, "--json"))["status"] == "rejected"
+    assert "is Ana Lee now" in await typed("people", "name", "ana", " Ana Lee "), "by the name so far"
+    assert (await typed("people", "name", "nobody", "X", code=1)).startswith("not_found")
 
 
 async def test_people_are_merged_kept_apart_and_that_is_undone(graph: Graph, space: str, typed: Typed) -> None:

@@ -27,7 +27,7 @@ from tests.unit.audio.speech import a_clip, sound
 
 PERSON = """
 MATCH (p:Person {space: $space})
-RETURN p.id AS id, p.display_name AS name, p.aliases AS aliases, p.kind AS kind,
+RETURN p.id AS id, p.display_name AS name, p.named_by AS named_by, p.aliases AS aliases, p.kind AS kind,
        p.voiceprint__campplus IS NOT NULL AS has_voiceprint,
        COLLECT { MATCH (p)-[:HAS_EXEMPLAR]->(e) RETURN e.consent } AS exemplars,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent) RETURN c.state ORDER BY c.at } AS consents,
@@ -54,6 +54,7 @@ async def test_a_clip_makes_a_named_person_with_consent_and_voice(graph: Graph, 
     ben = await enrolled(graph, space, " Ben ", sound("enrol_ben"))
     (person,) = await people(graph, space)
     assert (person["id"], person["name"], person["kind"], person["consents"]) == (ben, "Ben", "named", ["granted"])
+    assert person["named_by"] == ben, "who enrols says how they are called"
     assert person["has_voiceprint"] and set(person["exemplars"]) == {"granted"}
 
 
@@ -129,17 +130,17 @@ async def test_a_person_without_a_name_is_refused(graph: Graph, space: str) -> N
 
 async def test_renaming_keeps_the_old_name_as_an_alias(graph: Graph, space: str) -> None:
     ben = await enrolled(graph, space, "Ben", sound("enrol_ben"))
-    await rename(graph, space=space, person_id=ben, name="Benedict")
+    await rename(graph, space=space, person_id=ben, name="Benedict", actor="account-1")
     await name_also(graph, space=space, person_id=ben, alias="Benny")
     (person,) = await people(graph, space)
-    assert (person["name"], person["aliases"]) == ("Benedict", ["Ben", "Benny"])
+    assert (person["name"], person["aliases"], person["named_by"]) == ("Benedict", ["Ben", "Benny"], "account-1")
 
 
 async def test_nobody_is_renamed_in_another_space(graph: Graph, space: str) -> None:
     ben = await enrolled(graph, space, "Ben", sound("enrol_ben"))
     for person_id, where in ((ben, f"{space}-other"), (fresh(), space)):
         with pytest.raises(NotFound):
-            await rename(graph, space=where, person_id=person_id, name="Eve")
+            await rename(graph, space=where, person_id=person_id, name="Eve", actor="account-1")
 
 
 EXEMPLARS = """

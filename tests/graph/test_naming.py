@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from service.errors import NotFound
-from service.graph.driver import Graph, changes
+from service.graph.driver import Graph, Tx, changes
 from service.graph.dump import dump_space
+from service.graph.spaces import lock_space
 from service.graph.write_people import name_person
 from service.pipelines.naming import NobodyToName, apply_name, name_session, reject_name
 from tests.graph.meetings import Meetings
@@ -84,6 +87,28 @@ async def test_a_guess_that_a_human_renames_is_no_alias_and_does_not_come_back(
     await meetings.hold("wednesday", *AGAIN)
     person = (await meetings.people())[ana]
     assert (person["name"], person["named_by"], person["aliases"]) == ("Anastasia", "account-1", [])
+
+
+async def test_a_human_does_not_name_somebody_while_the_service_weighs_their_names(
+    graph: Graph, space: str, meetings: Meetings
+) -> None:
+    """It would write what it chose before it could know of the human's name."""
+    ana = await meetings.know("ana", "Ana")
+    weighs, weighed = asyncio.Event(), asyncio.Event()
+
+    async def weigh(tx: Tx) -> None:
+        await lock_space(tx, space)
+        weighs.set()
+        await weighed.wait()
+
+    weighing = asyncio.create_task(graph.write(weigh))
+    await weighs.wait()
+    naming = asyncio.create_task(graph.write(name_person, space, ana, "Anastasia", by="account-1"))
+    await asyncio.wait([naming], timeout=0.3)
+    waited = not naming.done()
+    weighed.set()
+    await asyncio.gather(weighing, naming)
+    assert waited and await meetings.shown(ana) == "Anastasia"
 
 
 async def test_a_human_applies_what_is_only_a_proposal(graph: Graph, space: str, meetings: Meetings) -> None:

@@ -183,15 +183,15 @@ async def test_a_session_in_between_stays_as_if_nothing_had_been_corrected(graph
 async def test_what_was_corrected_of_a_session_renamed_meanwhile_comes_back_as_it_stood(graph: Graph, space: str) -> None:
     """Settled again, the session would hear whom "Ana" calls, which nobody knew when it was closed."""
     who = await a_household(graph, space)
-    await graph.write(name_person, space, who["ana"], "Ana")
+    await graph.write(name_person, space, who["ana"], "Ana", by="admin")
     before = await state(graph, space)
     done = await correct(graph).reassign(space, [message(space, "tuesday", 0)], who["cleo"], **BY_ADMIN)
-    await graph.write(name_person, space, who["ben"], "Ben")
+    await graph.write(name_person, space, who["ben"], "Ben", by="admin")
     await correct(graph).undo(space, done.correction_id, actor="admin")
     after = await state(graph, space)
     assert after["edges"] == before["edges"]
     assert {n["id"]: n for n in after["nodes"]} == {n["id"]: n for n in before["nodes"]} | {
-        who["ben"]: {**nodes(before, "Person")[who["ben"]], "display_name": "Ben", "kind": "named"}
+        who["ben"]: {**nodes(before, "Person")[who["ben"]], "display_name": "Ben", "named_by": "admin", "kind": "named"}
     }
 
 
