@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from service.identity.channels import compensated
 from service.identity.consent import REFUSED
-from service.identity.policies import Policy
+from service.identity.policies import Bounded, Policy
 from service.identity.rows import HEARD_ON, RowMaker, spliced
-from service.identity.thresholds import ChannelPair, channel_pair
+from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
 from service.types.audio import Samples
 from service.types.people import ChannelMean, PersonVoice
 
@@ -63,6 +63,7 @@ class Gallery:
         self.voices = sorted(voices, key=_person_id)
         self._channels = dict(channels or {})
         self._made = RowMaker(policy, dimension, self._channels)
+        self._sided = isinstance(policy, Bounded)
         rows = [self._made(voice) for voice in self.voices]
         self._sizes = [len(r.vectors) for r in rows]
         self._rows = self._made.joined(rows)
@@ -106,6 +107,7 @@ class Gallery:
         if len(cosines) == len(self):
             return Likeness(cosines, self._voice_of_row, kinds, pairs)
         excess = cosines - np.array([link(pair) for pair in pairs])[kinds]
+        excess[self._away[channel == TELEPHONE] & (kinds < len(HEARD_ON))] = -np.inf
         best = np.full(len(self), -np.inf)
         np.maximum.at(best, self._candidate_of_row, excess)
         at_best = np.flatnonzero(excess == best[self._candidate_of_row])
@@ -126,6 +128,8 @@ class Gallery:
         self._rows = spliced(self._rows, rows, start, size)
         if size != len(rows.vectors):
             self._number()
+        else:
+            self._away = (self._across(narrow=False), self._across(narrow=True))
 
     def count(self, voice: PersonVoice) -> None:
         """Replace the record of a person whose vectors are unchanged."""
@@ -139,6 +143,18 @@ class Gallery:
         self._refused = {self._of_voice[i] for i, voice in enumerate(self.voices) if voice.consent in REFUSED}
         self._voice_of_row: Positions = np.repeat(np.arange(len(self.voices)), self._sizes)
         self._candidate_of_row: Positions = np.array(self._of_voice, dtype=np.intp)[self._voice_of_row]
+        self._away = (self._across(narrow=False), self._across(narrow=True))
+
+    def _across(self, *, narrow: bool) -> npt.NDArray[np.bool_]:
+        """Shape (rows,): rows that a turn is compared with across channels although their person has one on the turn's own side
+        (of the telephone if `narrow`; a twin is one). A second, worse chance: of what it adds most are strangers."""
+        if not self._sided:
+            return np.zeros(len(self._rows.heard_on), dtype=bool)
+        near = (self._rows.heard_on != 0) == narrow
+        has_near = np.zeros(len(self.voices), dtype=bool)
+        np.logical_or.at(has_near, self._voice_of_row, near)
+        across: npt.NDArray[np.bool_] = ~near & has_near[self._voice_of_row]
+        return across
 
 
 def _person_id(voice: PersonVoice) -> str:
