@@ -17,6 +17,7 @@ from service.graph.driver import rows
 from service.graph.names import ProposedName, list_names_of
 from service.graph.paging import Page, Paged, paged, parameters
 from service.graph.people import find_people
+from service.graph.write_names import CONTRADICTING_LABEL
 from service.types.people import Person
 
 if TYPE_CHECKING:
@@ -239,13 +240,16 @@ RETURN wanted, shown.id AS person_id, b
 
 
 async def list_suggestions(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, tuple[Suggestion, ...]]:
-    """Visible people that each of `ids` (local speakers, and people as merges show them) may be, the likeliest first."""
+    """Visible people that each of `ids` (local speakers, and people as merges show them) may be, the likeliest first. Whose
+    name a label gives, they know who know that name."""
     found = await rows(tx, LIST_SUGGESTIONS, space=scope.space, ids=list(ids))
     people = await find_people(tx, scope, sorted({row["person_id"] for row in found}))
     best: dict[str, dict[str, Suggestion]] = defaultdict(dict)
     for row in found:
         if row["person_id"] not in people:
             continue
+        if row["b"]["why"] == CONTRADICTING_LABEL and people[row["person_id"]].display_name is None:
+            continue  # the label would tell the name
         one, before = Suggestion(people[row["person_id"]], **row["b"]), best[row["wanted"]].get(row["person_id"])
         if before is None or _likely(one) < _likely(before):
             best[row["wanted"]][row["person_id"]] = one

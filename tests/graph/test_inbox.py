@@ -178,3 +178,12 @@ async def test_who_has_a_name_only_from_what_the_viewer_may_not_read_is_without_
 async def test_a_name_of_anybody_merged_is_one(graph: Graph, world: World) -> None:
     await world.merge("cleo", into="guest", confirmed=False)
     assert await inbox(graph, world, "cleo") == {}
+
+
+async def test_a_label_does_not_tell_whose_name_it_is_to_who_may_not_know_that_name(graph: Graph, world: World) -> None:
+    """The voice of Monday is labelled like `voice` is called, which only a turn of Tuesday says."""
+    await named_by(world, "voice", "Dora", await proposed(world, "voice", "Dora", [3], status="applied"))
+    await may_be(world, "monday", "voice", cosine=None, why="contradicting_label")
+    for asker, told in {"ana": ["Dora"], "ben": []}.items():
+        waiting = (await inbox(graph, world, asker))[voice_of(world, "monday")]
+        assert [s.person.display_name for s in waiting.people] == told
