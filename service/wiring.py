@@ -124,11 +124,17 @@ class Models:
         )
 
     async def thresholds(self) -> Thresholds:
-        """Those calibrated for this encoder, else the shipped ones. Raises CalibratedOtherwise, BrokenThresholds."""
+        """Those calibrated for this encoder, else the shipped ones. Raises CalibratedOtherwise, BrokenThresholds.
+
+        Only what was calibrated needs the encoder loaded: it is for certain weights."""
+        from service.identity.thresholds import thresholds_for
         from service.pipelines.calibrate import load_thresholds
 
+        file = self.settings.thresholds_file
+        if not file.exists():
+            return await self._once("thresholds", lambda: thresholds_for(self.settings.encoder))
         space = (await self.encoder()).embedding_space
-        return await self._once("thresholds", lambda: load_thresholds(self.settings.thresholds_file, space))
+        return await self._once("thresholds", lambda: load_thresholds(file, space))
 
     async def calibrate(
         self, paths: Sequence[Path], *, labelled: bool, write: bool, progress: Progress

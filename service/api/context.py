@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
+from service.api.characters import whole
 from service.api.loaders import Reading
 from service.api.tokens import TokenEntry, TokenFile
 from service.api.uploads import Uploads
@@ -73,6 +74,7 @@ class Credentials:
                 continue
             if not isinstance(value, str):
                 raise InvalidInput(what=f"`{name}`", given=type(value).__name__, needed="text; several ids separated by commas")
+            value = whole(value)
             given[name] = f"{given[name]},{value}" if name in given else value
         scheme, _, token = given.get("authorization", "").partition(" ")
         asked = Asked(

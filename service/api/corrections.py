@@ -83,7 +83,9 @@ class CorrectionType:
     num_turns: int = strawberry.field(description="How many messages changed hands.")
     created_at: datetime = strawberry.field(description="When it was made, UTC.")
     undone_at: datetime | None = strawberry.field(description="When it was taken back, UTC; null while it holds.")
-    undone_by: str | None = strawberry.field(description="Account that took it back.")
+    undone_by: str | None = strawberry.field(
+        description="Account that took it back; somebody, where that was another's, for all but who reads everything."
+    )
     person_ids: list[strawberry.ID] = strawberry.field(
         description="Global ids of the people concerned, also of those who are shown as somebody else since a merge; only for "
         "who reads everything."
@@ -98,6 +100,7 @@ class CorrectionType:
 
     @classmethod
     def from_record(cls, correction: Correction, reading: Reading) -> CorrectionType:
+        other = correction.undone_by not in (None, correction.actor)
         return cls(
             id=strawberry.ID(global_id(CORRECTION, correction.id)),
             kind=correction.kind,
@@ -106,7 +109,7 @@ class CorrectionType:
             num_turns=correction.num_turns,
             created_at=correction.created_at,
             undone_at=correction.undone_at,
-            undone_by=correction.undone_by,
+            undone_by=correction.undone_by if reading.scope.reads_all or not other else "somebody",
             person_ids=[strawberry.ID(global_id("Person", id)) for id in correction.people if reading.scope.reads_all],
             record=correction,
             reading=reading,
@@ -322,8 +325,8 @@ async def _once(
 
 
 def _why(text: str) -> str:
-    """Raises InvalidInput for a very long one; may be empty."""
-    return short("why", text) if text.strip() else ""
+    """On one line; may be empty. Raises InvalidInput for a very long one, and for one with control characters."""
+    return short("why", " ".join(text.split())) if text.strip() else ""
 
 
 def _turns(ids: Sequence[str]) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 
 import strawberry
 
 from service.api.connections import Connection, connection
-from service.api.context import Context, global_id, local_id
+from service.api.context import Context, Info, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, SessionType
 from service.api.names import NameProposalType, messages
@@ -15,6 +16,7 @@ from service.errors import NotFound
 from service.graph.explain import Decided, Evidence, Explanation, MergeApplied, get_explanation
 from service.graph.inbox import MAX_UNRESOLVED, Heard, Suggestion, UnknownKind, UnknownVoice, count_unknown, list_unknown
 from service.graph.paging import Page
+from service.pipelines.explain import ThresholdsNow, thresholds_now
 from service.types.people import Person
 
 strawberry.enum(UnknownKind, name="UnknownKind", description="What is unknown: a voice of one session, or a nameless person.")
@@ -200,6 +202,22 @@ class VoiceEvidenceType:
         )
 
 
+@strawberry.type(name="ThresholdsNow", description="What it takes today, in cosines, in [-1, 1].")
+class ThresholdsNowType:
+    encoder: str = strawberry.field(description="Speaker encoder in use.")
+    channels: str = strawberry.field(description="For what is compared with what, as `channels` of the decision.")
+    gallery_size: int = strawberry.field(description="People whose voice is known; the more, the stricter.")
+    link: float = strawberry.field(description="From here on a message is taken for somebody's.")
+    create: float = strawberry.field(description="Below it, for everybody known, a voice is somebody new.")
+    update: float = strawberry.field(description="Below it nothing is learnt from a message.")
+    access: float = strawberry.field(description="From here on who asks by voice may be taken for somebody.")
+    origin: str = strawberry.field(description="When, how and on what they were measured.")
+
+    @classmethod
+    def from_record(cls, now: ThresholdsNow) -> ThresholdsNowType:
+        return cls(**asdict(now))
+
+
 @strawberry.type(name="Explanation", description="Why a message is held to be somebody's, or nobody's.")
 class ExplanationType:
     turn: DecidedType = strawberry.field(description="About the message itself; while unresolved, what was not believed.")
@@ -219,6 +237,17 @@ class ExplanationType:
     from_enrolment: int = strawberry.field(description="How many pieces of an enrolment clip it is known by besides.")
     merges: list[MergeAppliedType] = strawberry.field(description="Merges from the voice decided for to the person shown.")
     suggestions: list[SuggestionType] = strawberry.field(description="Whom the voice may be, while the message is nobody's.")
+    record: strawberry.Private[Explanation]
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(
+        description="The thresholds as they are now; only for who reads everything, since they tell how many people are known. "
+        "Null for a decision by an encoder that is not in use any more."
+    )
+    async def thresholds_now(self, info: Info) -> ThresholdsNowType | None:
+        services = info.context.services
+        now = await thresholds_now(services.graph, self.reading.scope, self.record, services.thresholds)
+        return ThresholdsNowType.from_record(now) if now else None
 
     @classmethod
     def from_record(cls, why: Explanation, reading: Reading) -> ExplanationType:
@@ -236,6 +265,8 @@ class ExplanationType:
             from_enrolment=why.from_enrolment,
             merges=[MergeAppliedType.from_record(m) for m in why.merges],
             suggestions=[SuggestionType.from_record(s, reading) for s in why.suggestions],
+            record=why,
+            reading=reading,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
+from service.api.characters import is_plain
 from service.api.connections import Connection, Node, connection
 from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
@@ -254,9 +255,12 @@ def _segments(intervals: list[list[float]]) -> tuple[Segment, ...]:
 
 
 def short(what: str, text: str) -> str:
-    """Raises InvalidInput for an empty or a very long one."""
+    """`text` without blanks around it. Raises InvalidInput for an empty or a very long one, and for one that is not one plain
+    line: it is shown in lists, logs and prompts."""
     if not 0 < len(text.strip()) <= MAX_TEXT:
         raise BadInput(what=what, given=f"{len(text)} characters", needed=f"1 to {MAX_TEXT}")
+    if not is_plain(text.strip()):
+        raise BadInput(what=what, given="a text with control characters", needed="one line without them")
     return text.strip()
 
 

@@ -17,6 +17,7 @@ from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import search as search_api
 from service.api import spaces as space_api
+from service.api.characters import WholeTexts
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
 from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
@@ -282,7 +283,7 @@ async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
 
 def make_schema(*, development: bool) -> Schema:
     """The schema; without `development` it cannot be introspected, and errors suggest no field names."""
-    extensions: list[type[SchemaExtension]] = [MaskUnexpected, Limits, ParserCache, ValidationCache]
+    extensions: list[type[SchemaExtension]] = [MaskUnexpected, WholeTexts, Limits, ParserCache, ValidationCache]
     if not development:
         extensions.append(DisableIntrospection)
     return Schema(

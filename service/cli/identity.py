@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from service.cli.running import AsJson, SpaceName, with_services
-from service.cli.shown import show, table
+from service.cli.shown import plain, show, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from service.graph.explain import Decided, Explanation
     from service.graph.inbox import UnknownVoice
     from service.graph.names import ProposedName
+    from service.pipelines.explain import ThresholdsNow
     from service.pipelines.naming import NameVerdict
     from service.types.memory import Message
     from service.types.people import Person
@@ -81,14 +82,17 @@ def explain(
     Example: voicegraph explain 0199-… --json
     """
 
-    async def work(services: Services) -> Explanation:
+    async def work(services: Services) -> tuple[Explanation, ThresholdsNow | None]:
         from service.cli.who import scope_of_all
         from service.graph.explain import get_explanation
+        from service.pipelines.explain import thresholds_now
 
-        return await services.graph.read(get_explanation, await scope_of_all(services), message)
+        scope = await scope_of_all(services)
+        why = await services.graph.read(get_explanation, scope, message)
+        return why, await thresholds_now(services.graph, scope, why, services.thresholds)
 
-    why = with_services(work, space=space)
-    show(why, as_json, lambda: _explained(why))
+    why, now = with_services(work, space=space)
+    show({**plain(why), "thresholds_now": now}, as_json, lambda: _explained(why, now))
 
 
 def names(
@@ -156,7 +160,7 @@ def _name_decided(proposal: str, space: str | None, as_json: bool, *, accepted: 
     show(verdict, as_json, lambda: f"“{verdict.name}” is {verdict.status}: {shown}.")
 
 
-def _explained(why: Explanation) -> RenderableType:
+def _explained(why: Explanation, now: ThresholdsNow | None) -> RenderableType:
     from rich.console import Group
 
     rows = [("turn", *_decision(why.turn))]
@@ -178,6 +182,11 @@ def _explained(why: Explanation) -> RenderableType:
     parts += [
         f"Merged by {m.by}{'' if m.confirmed else ' (nobody confirmed it)'}{f': {m.why}' if m.why else ''}." for m in why.merges
     ]
+    if now:
+        parts.append(
+            f"Today, {now.gallery_size} people known, {now.encoder} {now.channels}: linked from {now.link:.2f} on, "
+            f"somebody new below {now.create:.2f}, learnt from at {now.update:.2f}, asking by voice from {now.access:.2f} on."
+        )
     if why.suggestions:
         parts.append("May be: " + ", ".join(f"{_called(s.person)}{_number(s.cosine)}" for s in why.suggestions))
     return Group(*parts)

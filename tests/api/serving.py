@@ -72,9 +72,14 @@ class Api:
         return token
 
     async def post(self, query: str, token: str | None = None, headers: dict[str, str] | None = None, **variables: Any) -> Any:
-        """The whole GraphQL response."""
-        sent = {**({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
-        response = await self.http.post("/graphql", json={"query": query, "variables": variables}, headers=sent)
+        """The whole GraphQL response. Sent in ASCII, so that variables can be any text that JSON can hold."""
+        sent = {
+            "content-type": "application/json",
+            **({"authorization": f"Bearer {token}"} if token else {}),
+            **(headers or {}),
+        }
+        body = json.dumps({"query": query, "variables": variables})
+        response = await self.http.post("/graphql", content=body, headers=sent)
         assert response.status_code == 200, response.text
         return response.json()
 

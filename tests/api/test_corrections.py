@@ -241,6 +241,28 @@ async def test_too_many_or_no_messages_are_refused(house: House) -> None:
         assert (await house.do(REASSIGN, messages=messages, to=house.person("ana")))["__typename"] == "InvalidInput"
 
 
+async def test_a_reason_is_one_line_of_some_length(house: House) -> None:
+    merge = f"""mutation($why: String!, $key: String!) {{ mergePeople(personId: "{house.person("cleo")}",
+      intoId: "{house.person("ana")}", why: $why, idempotencyKey: $key) {DONE} }}"""
+    for why in ("x" * 201, "a\x00b", "\x1b[2J"):
+        assert (await house.do(merge, why=why))["__typename"] == "InvalidInput"
+    await house.do(merge, why=" heard it\n\ttwice \ud800")
+    (kept,) = (await house.api.data(CORRECTIONS, house.admin))["corrections"]["edges"]
+    assert kept["node"]["why"] == "heard it twice \ufffd"
+
+
+async def test_who_took_a_persons_correction_back_is_for_who_reads_everything(house: House) -> None:
+    query = "{ corrections(first: 9, undoneToo: true) { edges { node { actor undoneBy } } } }"
+    account = {name: derived("account", house.space, "local", name) for name in ("ben", "admin")}
+    for undoer, told in ((house.tokens["ben"], account["ben"]), (house.admin, "somebody")):
+        done = await house.do(REASSIGN, house.tokens["ben"], messages=[house.message("monday", 1)])
+        await house.do(UNDO, undoer, id=done["correctionId"])
+        (seen, *_) = (await house.api.data(query, house.tokens["ben"]))["corrections"]["edges"]
+        assert seen["node"] == {"actor": account["ben"], "undoneBy": told}
+    (seen, *_) = (await house.api.data(query, house.admin))["corrections"]["edges"]
+    assert seen["node"]["undoneBy"] == account["admin"]
+
+
 async def test_what_a_correction_takes_away_is_gone_from_an_open_subscription(house: House, graph: Graph) -> None:
     """Cleo follows a job whose session she heard; a correction says that she was not there."""
     new = NewJob(house.space, derived("account", house.space, "local", "cleo"), fresh(), "ingest", "hash", "{}")

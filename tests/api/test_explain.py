@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.graph.driver import Graph
+from service.graph.driver import Graph, changes
+from service.identity.thresholds import CAMPPLUS
 from service.types.ids import fresh
 from tests.api.serving import Api
 from tests.graph.graph_builders import Said, World, seed
@@ -79,3 +80,28 @@ async def test_a_message_outside_is_explained_like_one_that_does_not_exist(api: 
     for token in (ben, api.token("nobody"), None):
         for id in (world.message(3), f"Message:{world.message(3)}", fresh(), "", f"Person:{world.person('ben')}"):
             assert await api.data(WHY, token, id=id) == {"explainIdentity": None}
+
+
+async def test_todays_thresholds_are_told_to_who_reads_everything(api: Api, world: World, graph: Graph) -> None:
+    """How strict they are tells how many people are known."""
+    query = """query($id: ID!) { explainIdentity(messageId: $id) { thresholdsNow {
+      encoder channels gallerySize link create update access origin } } }"""
+    everything, ben = api.token("owner", scopes=["ask", "read_all"]), api.token("ben", person_id=world.person("ben"))
+    told = []
+    for known in (("ana",), ("ana", "ben", "cleo")):
+        people = [world.person(name) for name in known]
+        await graph.write(changes, "MATCH (p:Person) WHERE p.id IN $ids SET p.voiceprint__campplus = [1.0]", ids=people)
+        told.append((await api.data(query, everything, id=world.message(1)))["explainIdentity"]["thresholdsNow"])
+    one, three = told
+    assert (one["encoder"], one["channels"], one["gallerySize"], three["gallerySize"]) == ("campplus", "wideband", 1, 3)
+    assert one == {**three, "gallerySize": 1}, "five people at least are reckoned with"
+    assert three["create"] < three["link"] == CAMPPLUS.link(5) < three["update"] == 0.55 < three["access"] + 0.1
+    assert three["access"] == CAMPPLUS.access(5) and three["origin"] == CAMPPLUS.origin
+    headers = {"x-voicegraph-acting-for": world.person("ana")}
+    for answer in (
+        await api.data(query, ben, id=world.message(1)),
+        await api.data(query, everything, headers, id=world.message(1)),
+    ):
+        assert answer == {"explainIdentity": {"thresholdsNow": None}}
+    await decided(world, 1, encoder="ecapa")
+    assert await api.data(query, everything, id=world.message(1)) == {"explainIdentity": {"thresholdsNow": None}}

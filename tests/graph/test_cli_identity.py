@@ -64,7 +64,9 @@ async def test_the_inbox_explanations_and_names_are_shown(graph: Graph, space: s
     assert listed[0]["people"][0]["person"]["display_name"] == "Ben" and listed[1]["turns"] == [world.message(1)]
     why = await typed("explain", world.message(0), "--json")
     assert (why["turn"]["person"]["display_name"], why["turn"]["cosine"]) == ("Ana", 0.7)
-    assert "Ben (0.44)" in await typed("explain", world.message(2))
+    assert (why["thresholds_now"]["encoder"], why["thresholds_now"]["gallery_size"]) == ("campplus", 0)
+    explained = await typed("explain", world.message(2))
+    assert "Ben (0.44)" in explained and "Today, 0 people known, campplus wideband: linked from 0.51 on" in explained
     assert (await typed("explain", "nothing", code=1)).startswith("not_found: There is no message nothing")
     (name,) = await typed("people", "names", "--json")
     assert (name["id"], name["name"]) == (id, "Dora")
