@@ -31,6 +31,9 @@ from service.types.people import (
 POOLED = frozenset({"too_short", "between_thresholds", "ambiguous"})
 """Reasons that more speech of the same voice may remove."""
 
+ACROSS = frozenset({ChannelPair.CROSS, ChannelPair.TWIN, ChannelPair.COMPENSATED_CROSS})
+"""One side over a telephone, the other not."""
+
 Heard = tuple[TurnEvidence, Samples]
 """a turn and its voice, length 1"""
 
@@ -260,11 +263,16 @@ class Fold:
             expected = {*self.heard, *self.config.roster}
             here = sorted({self.gallery.index(p) for p in expected if p in self.gallery} - taken)
             people = len({self.gallery.root(p) for p in expected})
-            link[here] = likeness.thresholds(lambda pair: self._session_link(people, pair))[here]
+            link[here] = likeness.thresholds(lambda pair: self._here(people, size, pair))[here]
             create[here] = likeness.thresholds(lambda pair: self._create(people, pair))[here]
         there = sorted(taken)
         create[there] = link[there]  # the tracks say they differ: only a voice that would link speaks against it
         return link, create
+
+    def _here(self, people: int, size: int, pair: ChannelPair) -> float:
+        """τ_link against one of the `people` expected here. Nobody changes the line within a session: across channels they are no
+        likelier than anybody of the space."""
+        return self._link(size, pair) if pair in ACROSS else self._session_link(people, pair)
 
     def scores(self, match: Match | None, index: int | None) -> Scores:
         """Of the candidate at `index`. Where thresholds differ from one to the next the runner-up's cosine is shifted by that
