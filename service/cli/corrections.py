@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,16 +12,21 @@ from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import show, table
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from service.graph.corrections import Correction
     from service.pipelines.correct import Correct, Corrected
     from service.pipelines.split_preview import Part
     from service.types.memory import Session
+    from service.types.people import Person
     from service.wiring import Services
 
 SomebodyArgument = Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id.")]
 OtherArgument = Annotated[str, typer.Argument(metavar="OTHER", help="A name or an id.")]
 WhyOption = Annotated[str, typer.Option(metavar="TEXT", help="For whoever looks at it later.")]
-MessageOptions = Annotated[list[str] | None, typer.Option("--message", metavar="ID", help="A message. May be repeated.")]
+MessageOptions = Annotated[
+    list[str] | None, typer.Option("--message", metavar="ID", help="A message, from --json. May be repeated.")
+]
 LABELS = {"merge": "one person", "split": "a new person", "reassign": "messages given", "not_same": "not the same"}
 
 
@@ -43,7 +49,7 @@ def merge(
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Two people are one. No message moves, and undoing it is exact.
+    """Make two people one. No message moves, and undoing it is exact.
 
     Example: voicegraph people merge 0199-… Dana --why "the same voice on the phone"
     """
@@ -58,7 +64,7 @@ def merge(
 def not_same(
     person: SomebodyArgument, other: OtherArgument, why: WhyOption = "", space: SpaceName = None, as_json: AsJson = False
 ) -> None:
-    """Two people are not the same: never merged nor proposed again.
+    """Say that two people are not the same: never merged nor proposed again.
 
     Example: voicegraph people not-same Nora Cora --why twins
     """
@@ -82,7 +88,7 @@ def split(
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Some of what a person said was said by somebody else: a new person, remembered not to be the same.
+    """Split off what somebody else said: a new person, remembered not to be the same.
 
     Without --message and --voice it shows what may be split off, least like the rest of the person first.
 
@@ -113,10 +119,10 @@ def _split_preview(person: str, messages: Sequence[str], voices: Sequence[str], 
     """What the person consists of; marked is what would go."""
 
     async def work(services: Services) -> tuple[tuple[Part, ...], dict[str, Session]]:
-        from service.cli.who import scope_of_all, the_person
+        from service.cli.who import scope_of_all
         from service.graph.sessions import find_sessions
 
-        scope, one = await scope_of_all(services), await the_person(services, person)
+        scope, one = await scope_of_all(services), await _person(services, person)
         parts = await (await services.correct()).preview_split(scope, one)
         return parts, await services.graph.read(find_sessions, scope, sorted({p.session_id for p in parts}))
 
@@ -141,11 +147,19 @@ def _split_preview(person: str, messages: Sequence[str], voices: Sequence[str], 
         for p in parts
     ]
     columns = ("voice", "session", "label", "from – to", "messages", "speech", "like the rest", "by pieces", "")
-    show(parts, as_json, lambda: table(columns, rows))
+    show(parts, as_json, lambda: _with_hint(table(columns, rows), f"voicegraph people split {shlex.quote(person)} --voice ID"))
+
+
+def _with_hint(drawn: RenderableType, command: str) -> RenderableType:
+    from rich.console import Group
+
+    return Group(drawn, "", f"`{command}` splits one of these voices off; --json tells their messages.")
 
 
 def reassign(
-    message: Annotated[list[str] | None, typer.Argument(metavar="[MESSAGE…]", help="Ids of the messages.")] = None,
+    message: Annotated[
+        list[str] | None, typer.Argument(metavar="MESSAGE", help="Ids of messages, as in `voicegraph ask … --json`.")
+    ] = None,
     voice: Annotated[
         str | None, typer.Option(metavar="ID", help="Instead: what this voice of a session said and is nobody's yet.")
     ] = None,
@@ -156,7 +170,7 @@ def reassign(
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Messages are somebody else's. Who may read what is settled again at once.
+    """Give messages to somebody else, or to nobody. Who may read what is settled again at once.
 
     Example: voicegraph people reassign --voice 0199-… --to Dana
     """
@@ -212,20 +226,27 @@ def corrections(
     Example: voicegraph people corrections --undone
     """
 
-    async def work(services: Services) -> list[Correction]:
-        from service.cli.who import every
+    async def work(services: Services) -> tuple[list[Correction], dict[str, Person]]:
+        from service.cli.who import every, scope_of_all
         from service.graph.corrections import list_corrections
+        from service.graph.people import find_people
 
-        return await every(services, list_corrections, standing=not undone)
+        found: list[Correction] = await every(services, list_corrections, standing=not undone)
+        people = sorted({person for correction in found for person in correction.people})
+        return found, await services.graph.read(find_people, await scope_of_all(services), people)
 
-    found = with_services(work, space=space)
+    found, people = with_services(work, space=space)
+
+    def called(person: str) -> str:
+        return (person in people and people[person].display_name) or person
+
     columns = ("id", "what", "turns", "people", "by", "at", "why", "undone")
     rows = [
         (
             c.id,
             LABELS.get(c.kind, c.kind),
             c.num_turns,
-            "\n".join(c.people),
+            "\n".join(map(called, c.people)),
             c.actor,
             f"{c.created_at:%Y-%m-%d %H:%M}",
             c.why or None,
@@ -264,7 +285,8 @@ async def _person(services: Services, name_or_id: str) -> str:
 
 def _told(done: Corrected, undone: bool) -> str:
     what = LABELS.get(done.kind, done.kind) + (f", {done.person_id}" if done.person_id and not undone else "")
-    turns = f"; {done.num_turns} messages changed hands" if done.num_turns else ""
+    number = "1 message" if done.num_turns == 1 else f"{done.num_turns} messages"
+    turns = f"; {number} changed hands" if done.num_turns else ""
     if not undone:
         return f"{what}{turns}. `voicegraph people undo {done.correction_id}` takes it back."
     verdict = f" The two are remembered not to be the same ({done.verdict_id})." if done.verdict_id else ""

@@ -35,7 +35,9 @@ def add_to(app: typer.Typer, people: typer.Typer) -> None:
 
 
 def who(space: SpaceName = None, as_json: AsJson = False) -> None:
-    """Who is this? Voices that nobody has a name for, with whom they may be.
+    """List voices that nobody has a name for, with whom they may be.
+
+    `voicegraph people name` names a person; `people reassign --voice` says whose a local speaker is.
 
     Example: voicegraph people who --space home
     """
@@ -73,11 +75,11 @@ def who(space: SpaceName = None, as_json: AsJson = False) -> None:
 
 
 def explain(
-    message: Annotated[str, typer.Argument(metavar="MESSAGE", help="Id of the message.")],
+    message: Annotated[str, typer.Argument(metavar="MESSAGE", help="Id of the message, as in `voicegraph ask … --json`.")],
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Why is a message held to be its speaker's?
+    """Tell why a message is held to be its speaker's, and what that would take today.
 
     Example: voicegraph explain 0199-… --json
     """
@@ -132,7 +134,7 @@ def names(
 
 
 def accept_name(proposal: ProposalArgument, space: SpaceName = None, as_json: AsJson = False) -> None:
-    """A proposed name is right.
+    """Accept a proposed name: the person is called so from now on.
 
     Example: voicegraph people accept-name 0199-…
     """
@@ -140,7 +142,7 @@ def accept_name(proposal: ProposalArgument, space: SpaceName = None, as_json: As
 
 
 def reject_name(proposal: ProposalArgument, space: SpaceName = None, as_json: AsJson = False) -> None:
-    """A proposed name is wrong. It is taken back where it is shown, and never given by itself again.
+    """Reject a proposed name. It is taken back where it is shown, and never given by itself again.
 
     Example: voicegraph people reject-name 0199-…
     """
@@ -173,10 +175,9 @@ def _explained(why: Explanation, now: ThresholdsNow | None) -> RenderableType:
         for value, unit in ((why.net_speech, "s alone"), (why.overlapped, "s overlapped"), (why.snr_db, "dB over noise"))
         if value is not None
     )
-    parts: list[Any] = [
-        table(columns, rows),
-        f"{known_by}{'; this message is one that the voice is known by' if why.learned else ''}.",
-    ]
+    parts: list[Any] = [table(columns, rows)]
+    if why.turn.person:
+        parts.append(f"{known_by}{'; this message is one that the voice is known by' if why.learned else ''}.")
     if sound:
         parts.append(f"The message: {sound}{f', {why.channel}' if why.channel else ''}.")
     parts += [

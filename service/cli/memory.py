@@ -148,7 +148,7 @@ def _drawn(answer: Answer, citations: Any) -> Any:
 
 @people.callback(invoke_without_command=True)
 def list_people(context: typer.Context, space: SpaceName = None, as_json: AsJson = False) -> None:
-    """List people, name one, make a voice known.
+    """List people; with a command below: name them, make voices known, put right who is who.
 
     Example: voicegraph people --space home
     """

@@ -91,7 +91,9 @@ async def test_people_are_merged_kept_apart_and_that_is_undone(graph: Graph, spa
     assert "Taken back: one person" in await typed("people", "undo", merged["correction_id"])
     assert await state(graph, space) == before
     assert "Nothing was corrected." in await typed("people", "corrections")
-    assert "one person" in await typed("people", "corrections", "--undone")
+    await typed("people", "name", ana, "Ana")
+    undone = await typed("people", "corrections", "--undone")
+    assert "one person" in undone and "Ana" in undone, "by name, where there is one"
     await typed("people", "merge", ben, ana, "--unconfirmed")
     assert "one person" in await typed("people", "merge", ben, ana), "which confirms it, though Ben is shown as Ana"
     for correction in await typed("people", "corrections", "--json"):
@@ -111,6 +113,10 @@ async def test_turns_are_given_away_and_split_off(graph: Graph, space: str, type
     voice = track(space, "tuesday", "ben")
     assert "1 would go" in await typed("people", "split", ben, "--voice", voice, "--dry-run")
     assert await state(graph, space) == before, "nothing was changed"
+    await typed("people", "merge", ben, ana)
+    parts = await typed("people", "split", ben, "--json"), await typed("people", "split", ana, "--json")
+    assert parts[0] == parts[1] and len(parts[0]) == 4, "whoever of the merged is named"
+    await typed("people", "undo", (await typed("people", "corrections", "--json"))[0]["id"])
     done = await typed("people", "split", ben, "--voice", voice, "--name", "Cora", "--json")
     assert await speakers(graph, space, "tuesday") == [done["person_id"], ana]
     given = await typed("people", "reassign", message(space, "monday", 1), "--to", "cora", "--json")
@@ -118,7 +124,7 @@ async def test_turns_are_given_away_and_split_off(graph: Graph, space: str, type
     await typed("people", "undo", done["correction_id"])
     assert await speakers(graph, space, "tuesday") == [ben, ana], "and what Cora was given since stays hers"
     assert await speakers(graph, space, "monday") == [ana, done["person_id"], ana]
-    assert "1 messages changed hands" in await typed("people", "reassign", message(space, "monday", 0), "--nobody")
+    assert "1 message changed hands" in await typed("people", "reassign", message(space, "monday", 0), "--nobody")
     assert (await speakers(graph, space, "monday"))[0] is None
     new = await typed("people", "reassign", "--voice", track(space, "monday", "ana"), "--new", "Dora", "--json")
     assert (await speakers(graph, space, "monday"))[0] == new["person_id"] and new["num_turns"] == 1
