@@ -104,7 +104,6 @@ class Merge:
     """what `cosine` had to reach"""
     num_turns: int
     """turns of the fragment"""
-    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +134,8 @@ def merges(
     not_same: Collection[Pair] = frozenset(),
     config: MergeConfig = MergeConfig(),
     *,
-    confirmed_as: Mapping[str, str] | None = None,
     apart: Collection[Pair] = frozenset(),
     settled: Collection[str] = frozenset(),
-    sessions: Mapping[str, str] | None = None,
     channels: Mapping[str, ChannelMean] | None = None,
     population: int = 0,
 ) -> MergeResult:
@@ -147,37 +144,20 @@ def merges(
     `voices`: everybody known, merged ones with `same_as`. `not_same`: pairs that a human rejected: never joined, nor proposed.
     `apart`: pairs known to be two by other means than voice (two tracks of one session, speaking at once): proposed at most;
     those of `session` are added. `settled`: people who are somebody by more than their voice (a name, an account); as with
-    consent given, two such are proposed at most. `population`: people in the space when `voices` is a shortlist. For `confirm`,
-    `sessions`: an exemplar's message → its session; `confirmed_as`: person → whom they are by confirmed merges, if not
-    themselves."""
+    consent given, two such are proposed at most. `population`: people in the space when `voices` is a shortlist."""
     space = next((voice.space for voice in voices.values()), None)
     if space is None:
         return MergeResult()
-    rules, known = _rules(voices, session, not_same, config, apart, settled, sessions), voices
+    rules = _rules(voices, session, not_same, config, apart, settled)
     made: list[Merge] = []
     while True:
         sets = _sets(voices, space, config, channels, population)
         merging = _Merging(sets, session, rules, {root(voices[p]) for p in session.people if p in voices})
         best = merging.best()
         if best is None:
-            break
+            return MergeResult(tuple(made), merging.proposals(space))
         made.append(best)
         voices = overlaid(voices, [best])
-    confirmed = confirmations(
-        known,
-        session,
-        [(m.person_id, m.into) for m in made],
-        not_same,
-        config,
-        confirmed_as=confirmed_as,
-        apart=apart,
-        settled=settled,
-        sessions=sessions,
-        channels=channels,
-        population=population,
-    )
-    found = [replace(m, confirmed=(m.person_id, m.into) in confirmed) for m in made]
-    return MergeResult(tuple(found), merging.proposals(space))
 
 
 Joined = tuple[str, str]
@@ -191,28 +171,26 @@ def confirmations(
     not_same: Collection[Pair] = frozenset(),
     config: MergeConfig = MergeConfig(),
     *,
-    confirmed_as: Mapping[str, str] | None = None,
+    sessions: Mapping[str, str],
+    confirmed_as: Mapping[str, str],
     apart: Collection[Pair] = frozenset(),
     settled: Collection[str] = frozenset(),
-    sessions: Mapping[str, str] | None = None,
     channels: Mapping[str, ChannelMean] | None = None,
     population: int = 0,
 ) -> tuple[Joined, ...]:
-    """Those of `joined`, made now or earlier and never confirmed, that are sure enough to let somebody in. The rest as of
-    `merges`.
-
-    For each side only those count who are one with it by confirmed merges: none opens more than what was compared."""
+    """Those of `joined`, made now or earlier and never confirmed, that are sure enough to let somebody in: none without
+    `confirm`. `sessions`: an exemplar's message → its session. `confirmed_as`: person → whom they are by confirmed merges, if
+    not themselves; nobody else counts for a side, so that no more is opened than was compared. The rest as of `merges`."""
     space = next((voice.space for voice in voices.values()), None)
     if space is None or not config.confirm:
         return ()
-    ends = confirmed_as or {}
-    sure = {p: replace(v, same_as=None if ends.get(p, p) == p else ends[p]) for p, v in voices.items()}
+    sure = {p: replace(v, same_as=confirmed_as.get(p)) for p, v in voices.items()}
     sets = _sets(sure, space, config, channels, population)
-    merging = _Merging(sets, session, _rules(voices, session, not_same, config, apart, settled, sessions), set())
+    merging = _Merging(sets, session, _rules(voices, session, not_same, config, apart, settled), set())
     found = []
     for one, other in joined:
-        pair = (ends.get(one, one), ends.get(other, other))
-        if all(name in sets.members for name in pair) and merging.alike_only(*pair) and merging.confirmed(*pair):
+        pair = (confirmed_as.get(one, one), confirmed_as.get(other, other))
+        if all(name in sets.members for name in pair) and merging.alike_only(*pair) and merging.sure(*pair, sessions):
             found.append((one, other))
     return tuple(found)
 
@@ -243,10 +221,9 @@ def _rules(
     config: MergeConfig,
     apart: Collection[Pair],
     settled: Collection[str],
-    sessions: Mapping[str, str] | None,
 ) -> _Rules:
     granted = {person for person, voice in voices.items() if voice.consent is Consent.GRANTED}
-    return _Rules(frozenset(not_same), session.apart.union(apart), granted.union(settled), sessions or {}, config)
+    return _Rules(frozenset(not_same), session.apart.union(apart), granted.union(settled), config)
 
 
 def overlaid(voices: Mapping[str, PersonVoice], made: Iterable[Merge]) -> dict[str, PersonVoice]:
@@ -263,7 +240,6 @@ class _Rules:
     not_same: frozenset[Pair]
     apart: frozenset[Pair]
     settled: Collection[str]
-    sessions: Mapping[str, str]
     config: MergeConfig
 
 
@@ -341,9 +317,9 @@ class _Merging:
         own = [self.sets.likeness(e.vector, e.channel, name) for e in self.sets.exemplars(name)]
         return all(float(like.cosines.max()) >= self.rules.config.cohesion for like in own)
 
-    def confirmed(self, name: str, other: str) -> bool:
+    def sure(self, name: str, other: str, sessions: Mapping[str, str]) -> bool:
         """Enough turns of enough sessions, each sure enough to let somebody in."""
-        config, sessions = self.rules.config, self.rules.sessions
+        config = self.rules.config
         sure = []
         for exemplar in (e for e in self.sets.exemplars(name) if e.message_id in sessions):
             like = self.sets.likeness(exemplar.vector, exemplar.channel, other)

@@ -72,8 +72,8 @@ async def merge_session(
             checkpoint_before=folding.stored,
             checkpoint=after.dumps(),
             people=session.people,
-            merges=[NewMerge(m.person_id, m.into, m.cosine, m.confirmed) for m in result.merges],
-            confirmations={edge: known.evidence.unconfirmed[edge] for edge in confirmed},
+            merges=[NewMerge(m.person_id, m.into, m.cosine, (m.person_id, m.into) in confirmed) for m in result.merges],
+            confirmations={edge: correction for edge, correction in known.evidence.unconfirmed.items() if edge in confirmed},
             proposals=[Proposed(**asdict(proposal)) for proposal in result.proposals],
             channels=known.channels,
         )
@@ -104,23 +104,21 @@ async def _channels(graph: Graph, space: str, encoder: EmbeddingSpace, candidate
 async def _decided(
     graph: Graph, space: str, known: _Known, session: SessionEvidence, config: MergeConfig, seconds: float
 ) -> tuple[MergeResult, Sequence[Joined]]:
-    """What to join, and which earlier merges to confirm. Until no two who were ever heard at once would be: only of those that
-    would be, it is looked up."""
+    """What to join, and which of those joined now or earlier to confirm. Until no two who were ever heard at once would be:
+    only of those that would be, it is looked up."""
     evidence, apart = known.evidence, set[Pair](known.evidence.apart)
+    voices = known.candidates.voices
     while True:
         about: dict[str, Any] = {
-            "confirmed_as": evidence.confirmed_as,
             "apart": frozenset(apart),
             "settled": evidence.settled,
-            "sessions": evidence.sessions,
             "channels": known.candidates.channels,
             "population": known.candidates.population,
         }
-        voices = known.candidates.voices
         result = await asyncio.to_thread(merges, voices, session, evidence.not_same, config, **about)
-        confirmed = await asyncio.to_thread(
-            confirmations, voices, session, sorted(evidence.unconfirmed), evidence.not_same, config, **about
-        )
+        joined = [*sorted(evidence.unconfirmed), *((m.person_id, m.into) for m in result.merges)]
+        about |= {"sessions": evidence.sessions, "confirmed_as": evidence.confirmed_as}
+        confirmed = await asyncio.to_thread(confirmations, voices, session, joined, evidence.not_same, config, **about)
         pairs = [*_joined(known.candidates, result), *_confirmed(evidence, confirmed)]
         at_once = await graph.read(list_at_once, space, pairs, seconds=seconds) - apart
         if not at_once:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from service.identity.ask import AskConfig, verify
 from service.identity.channels import channel_means
-from service.identity.merging import MergeConfig, SessionEvidence, merges, overlaid
+from service.identity.merging import Joined, MergeConfig, SessionEvidence, confirmations, merges, overlaid
 from service.identity.metrics import b_cubed_items, routing_counts
 from service.identity.router import NO_TRACK, FoldState, RouterConfig, paper_config, settle, step
 from service.identity.thresholds import Thresholds
@@ -94,9 +94,7 @@ class Heard:
 
     def identity(self, person_id: str) -> str:
         """Whose memory the person reads: the end of the confirmed merges."""
-        while person_id in self.confirmed:
-            person_id = self.confirmed[person_id]
-        return person_id
+        return _end(self.confirmed, person_id)
 
     def speakers(self) -> list[str | None]:
         """Of each turn the person it was put down to; None: unresolved."""
@@ -108,12 +106,19 @@ class Heard:
         return {p: made[p] for p in self.speakers() if p is not None}
 
 
+def _end(confirmed: Mapping[str, str], person_id: str) -> str:
+    while person_id in confirmed:
+        person_id = confirmed[person_id]
+    return person_id
+
+
 def hear(collection: Collection, system: System, voices: Voices) -> Heard:
     """Fold all sessions in order, as an ingest does: step, settle, merge, channel means."""
     people: dict[str, PersonVoice] = {}
     channels: dict[str, ChannelMean] = {}
     confirmed: dict[str, str] = {}
-    attended: Counter[str] = Counter()
+    sessions: dict[str, str] = {}
+    joined: list[Joined] = []
     decisions: list[Decision] = []
     order: list[int] = []
     for session in collection.sessions:
@@ -124,11 +129,17 @@ def hear(collection: Collection, system: System, voices: Voices) -> Heard:
         order += [len(decisions) + i for i in _decided(session, stepped, final)]
         decisions += [final[turn.id] for turn in session.turns]
         people = dict(state.gallery)
-        attended.update(state.heard.keys())
+        sessions |= {turn.id: session.id for turn in session.turns}
         if system.merging is not None:
-            made = merges(people, SessionEvidence.of(state), config=system.merging, sessions=attended, channels=channels).merges
+            told = SessionEvidence.of(state)
+            made = merges(people, told, config=system.merging, channels=channels).merges
+            joined += [(m.person_id, m.into) for m in made]
+            ends = {p: _end(confirmed, p) for p in confirmed}
+            confirmed |= confirmations(
+                people, told, joined, config=system.merging, sessions=sessions, confirmed_as=ends, channels=channels
+            )
+            joined = [(person, into) for person, into in joined if person not in confirmed]
             people = overlaid(people, made)
-            confirmed |= {m.person_id: m.into for m in made if m.confirmed}
             channels = channel_means({p: v.exemplars for p, v in people.items()})
     return Heard(collection, tuple(decisions), tuple(order), people, channels, confirmed)
 

@@ -62,7 +62,7 @@ def proposed(voices: dict[str, PersonVoice], session: SessionEvidence = HEARD, *
 
 def test_a_fragment_is_joined_to_whom_its_turns_resemble() -> None:
     (merge,) = merges(gallery(ANA, FRAGMENT, BEN), HEARD).merges
-    assert (merge.person_id, merge.into, merge.num_turns, merge.confirmed) == ("fragment", "ana", 1, False)
+    assert (merge.person_id, merge.into, merge.num_turns) == ("fragment", "ana", 1)
     assert merge.threshold == pytest.approx(LINK, abs=1e-6) and merge.cosine > merge.threshold
 
 
@@ -228,44 +228,32 @@ OFTEN = known("fragment", around(0, 4, 5, 6), turns=3)
 MON_TUE = of_sessions("fragment", "monday", "monday", "tuesday")
 
 
-def test_repeated_voice_confirms_only_where_a_voice_opens() -> None:
-    open_ = MergeConfig(confirm=True)
-
-    def confirmed(config: MergeConfig, sessions: dict[str, str], voice: PersonVoice = OFTEN) -> bool:
-        (merge,) = merges(gallery(ANA, voice), HEARD, config=config, sessions=sessions).merges
-        return merge.confirmed
-
-    assert confirmed(open_, MON_TUE)
-    assert not confirmed(MergeConfig(), MON_TUE)
-    assert not confirmed(open_, dict.fromkeys(MON_TUE, "monday"))
-    assert not confirmed(open_, {})  # clips of an enrolment are turns of no session
-    assert not confirmed(open_, MON_TUE, known("fragment", around(0, 4, 5), turns=3))
-    assert not confirmed(open_, MON_TUE, known("fragment", around(0, 4, 5, 6, likeness=0.55), turns=3))
-
-
-def test_a_session_whose_turns_are_not_sure_is_none_that_confirms() -> None:
-    voice = known("fragment", [*around(0, 4, 5, 6), between(0.55, 0, 7)], turns=4)
-    sessions = of_sessions("fragment", "monday", "monday", "monday", "tuesday")
-    (merge,) = merges(gallery(ANA, voice), HEARD, config=MergeConfig(confirm=True), sessions=sessions).merges
-    assert not merge.confirmed
-
-
 MERGED = ("fragment", "ana")
 
 
-def confirmed_later(voices: dict[str, PersonVoice], **kept: object) -> bool:
-    given: dict[str, object] = {"config": MergeConfig(confirm=True), "sessions": MON_TUE, **kept}
+def confirmed(voices: dict[str, PersonVoice], **kept: object) -> bool:
+    given: dict[str, object] = {"config": MergeConfig(confirm=True), "sessions": MON_TUE, "confirmed_as": {}, **kept}
     found = confirmations(voices, HEARD, [MERGED], **given)  # type: ignore[arg-type]
     assert found in ((), (MERGED,))
     return bool(found)
 
 
-def test_a_merge_is_confirmed_once_later_sessions_give_what_a_new_one_would_need() -> None:
+def test_repeated_voice_confirms_only_where_a_voice_opens() -> None:
     voices = gallery(ANA, replace(OFTEN, same_as="ana"), BEN)
-    assert confirmed_later(voices)
-    assert not confirmed_later(voices, config=MergeConfig())
-    assert not confirmed_later(voices, sessions=dict.fromkeys(MON_TUE, "monday"))
-    assert not confirmed_later(gallery(ANA, replace(known("fragment", around(0, 4, 5)), same_as="ana")))
+    assert confirmed(voices)
+    assert confirmed(gallery(ANA, OFTEN, BEN))  # joined in the same breath
+    assert not confirmed(voices, config=MergeConfig())
+    assert not confirmed(voices, sessions=dict.fromkeys(MON_TUE, "monday"))
+    assert not confirmed(voices, sessions={})  # clips of an enrolment are turns of no session
+    assert not confirmed(gallery(ANA, replace(known("fragment", around(0, 4, 5)), same_as="ana")))
+    unsure = known("fragment", around(0, 4, 5, 6, likeness=0.55), turns=3)
+    assert not confirmed(gallery(ANA, replace(unsure, same_as="ana")))
+
+
+def test_a_session_whose_turns_are_not_sure_is_none_that_confirms() -> None:
+    voice = known("fragment", [*around(0, 4, 5, 6), between(0.55, 0, 7)], turns=4)
+    sessions = of_sessions("fragment", "monday", "monday", "monday", "tuesday")
+    assert not confirmed(gallery(ANA, replace(voice, same_as="ana")), sessions=sessions)
 
 
 def test_being_like_somebody_whom_nobody_confirmed_confirms_nothing() -> None:
@@ -273,8 +261,8 @@ def test_being_like_somebody_whom_nobody_confirmed_confirms_nothing() -> None:
     voice = known("fragment", around(4, 5, 6, 7), turns=3)
     second = replace(known("second", around(4, 1, 2, 3), turns=3), same_as="ana")
     voices = gallery(ANA, replace(voice, same_as="ana"), second)
-    assert not confirmed_later(voices)
-    assert confirmed_later(voices, confirmed_as={"second": "ana"})
+    assert not confirmed(voices)
+    assert confirmed(voices, confirmed_as={"second": "ana"})
 
 
 @pytest.mark.parametrize("reason", ["not the same", "two tracks", "two names", "refused"])
@@ -287,7 +275,7 @@ def test_what_forbids_a_merge_forbids_to_confirm_it(reason: str) -> None:
         "refused": {},
     }
     consent = Consent.WITHDRAWN if reason == "refused" else Consent.UNKNOWN
-    assert not confirmed_later(gallery(ANA, replace(OFTEN, same_as="ana", consent=consent)), **kept[reason])
+    assert not confirmed(gallery(ANA, replace(OFTEN, same_as="ana", consent=consent)), **kept[reason])
 
 
 def test_a_voice_that_stayed_nobodys_is_proposed_by_all_it_said() -> None:
