@@ -133,7 +133,8 @@ ORDER BY subject, normal_name
 
 FORGET_EVIDENCE = """
 MATCH (:Session {space: $space, id: $session_id})<-[:IN_SESSION]-(m:Message)<-[e:EVIDENCED_BY]-(n:NameProposal)
-MATCH (n)-[:ABOUT]->(subject)
+MATCH (n)-[:ABOUT]->(subject:Person|LocalSpeaker)
+WHERE NOT subject.id IN $kept
 DELETE e
 RETURN DISTINCT subject.id AS id
 """
@@ -245,11 +246,14 @@ async def list_proposals(tx: Tx, space: str, subjects: Collection[str]) -> list[
     ]
 
 
-async def replace_evidence(tx: Tx, space: str, session_id: str, evidence: Sequence[NewEvidence]) -> frozenset[str]:
-    """Let the session say exactly this; ids of the subjects that it said something about before or does now.
+async def replace_evidence(
+    tx: Tx, space: str, session_id: str, evidence: Sequence[NewEvidence], kept: Collection[str] = ()
+) -> frozenset[str]:
+    """Let the session say exactly this, of everybody but those in `kept`; ids of the subjects that it said something about
+    before or does now.
 
     The caller holds the lock of the space and judges these subjects anew."""
-    before = [row["id"] for row in await rows(tx, FORGET_EVIDENCE, space=space, session_id=session_id)]
+    before = [row["id"] for row in await rows(tx, FORGET_EVIDENCE, space=space, session_id=session_id, kept=sorted(kept))]
     saved = [
         {
             "id": proposal_id(e.subject, e.normal_name),

@@ -102,6 +102,19 @@ async def name_session(graph: Graph, space: str, session_id: str, config: NameCo
             return named
 
 
+async def name_again(
+    tx: Tx, space: str, sessions: Collection[str], *, occasion: str, kept: Collection[str] = (), config: NameConfig = DEFAULT
+) -> None:
+    """As name_session for all of `sessions`, in the transaction of a caller that holds the lock of the space; `kept`: ids of
+    people and voices, and of sessions for their contradicted labels, that stay as they are. `occasion`: for the audit."""
+    subjects: set[str] = set()
+    for session_id in sorted(sessions):
+        session = await _read(tx, space, session_id)
+        heard = await asyncio.to_thread(_heard, session, session_id, config)
+        subjects |= await _say(tx, session, session_id, heard, kept)
+    await _judge(tx, space, subjects, occasion, config)
+
+
 async def apply_name(graph: Graph, *, space: str, proposal_id: str, actor: str) -> NameVerdict:
     """The proposal's person is called so from now on, whatever else is claimed; `actor` is the account's or person's id.
 
@@ -157,13 +170,22 @@ async def _write(tx: Tx, session: _Session, session_id: str, heard: NamesHeard, 
     space = session.space
     if (await lock_space(tx, space)).identity_revision != session.revision:
         return None
-    claimed = [claim for claim in heard.claims if _tells(claim, session.people.get(claim.subject))]
-    there = await list_proposals(tx, space, {claim.subject for claim in claimed})
-    subjects = await replace_evidence(tx, space, session_id, _evidence(claimed, there))
+    subjects = await _say(tx, session, session_id, heard)
     named = await _judge(tx, space, subjects, session_id, config)
-    await replace_contradicted_labels(tx, space, session_id, await _mistaken_labels(tx, session, heard))
     told = await list_proposals(tx, space, subjects)
     return NamedSession(session_id, tuple(p.id for p in told), named, tuple(sorted(heard.contradicted)))
+
+
+async def _say(tx: Tx, session: _Session, session_id: str, heard: NamesHeard, kept: Collection[str] = ()) -> frozenset[str]:
+    """Let the session say what was heard, of everybody but those in `kept`; who has to be judged anew for it."""
+    space = session.space
+    told = [claim for claim in heard.claims if claim.subject not in kept]
+    claimed = [claim for claim in told if _tells(claim, session.people.get(claim.subject))]
+    there = await list_proposals(tx, space, {claim.subject for claim in claimed})
+    subjects = await replace_evidence(tx, space, session_id, _evidence(claimed, there), kept)
+    if session_id not in kept:
+        await replace_contradicted_labels(tx, space, session_id, await _mistaken_labels(tx, session, heard))
+    return subjects
 
 
 def _tells(claim: NameClaim, person: NamedPerson | None) -> bool:
@@ -221,8 +243,23 @@ def _by_name(called: Iterable[Called]) -> dict[str, list[Called]]:
 # ---- people
 
 
+MAX_ROUNDS = 4
+"""Of judging: one lets a name go, the next gives it to whom it held off, the third finds nothing left to do."""
+
+
 async def _judge(tx: Tx, space: str, subjects: Collection[str], occasion: str, config: NameConfig) -> tuple[str, ...]:
-    """Weigh all proposals about `subjects` anew and show what is sure; ids of people whose shown name changed."""
+    """Weigh all proposals about `subjects` anew and show what is sure, until nothing changes: who loses a name no longer keeps
+    it from another. Ids of people whose shown name changed."""
+    changed: set[str] = set()
+    for _ in range(MAX_ROUNDS):
+        now = await _judge_once(tx, space, subjects, occasion, config)
+        if not now:
+            break
+        changed |= set(now)
+    return tuple(sorted(changed))
+
+
+async def _judge_once(tx: Tx, space: str, subjects: Collection[str], occasion: str, config: NameConfig) -> tuple[str, ...]:
     people = await list_named_people(tx, space, subjects)
     stored = await list_proposals(tx, space, subjects)
     called = _by_name(await list_called(tx, space, {p.name for p in stored}))

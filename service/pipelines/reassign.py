@@ -1,5 +1,5 @@
-"""How do turns become somebody else's? Speakers, exemplars, tracks, counts and voices moved, and the sessions settled again,
-in the one transaction that the caller runs."""
+"""How do turns become somebody else's? Speakers, exemplars, tracks, counts and voices moved, and the sessions settled and named
+again, in the one transaction that the caller runs."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from service.graph.write_reassignments import (
 )
 from service.graph.write_sessions import SAVE_IDENTITIES, SessionBusy
 from service.pipelines.moved_voices import exemplar_moves
+from service.pipelines.rename import renamed
 from service.pipelines.resettle import Resettled, missing_texts, resettled, save_resettled
 from service.types.audio import Samples, TextEmbedder
 from service.types.ids import derived
@@ -89,6 +90,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     await _leave_something(tx, moving, people)
     sessions = [await resettled(tx, moving.space, session, embedder) for session in stood]
     await save_sessions(tx, moving.space, sessions, embedded)
+    names = await renamed(tx, moving.space, [session.id for session in stood], occasion=moving.correction_id)
     record = {
         "revision": revision,
         "to": moving.to,
@@ -97,6 +99,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
         "counts": counts,
         "tracks": tracks,
         "sessions": {session.session_id: session.record for session in sessions},
+        "names": names,
         "not_same": apart,
         "split": {"person": moving.to, "name": moving.name} if moving.split_from or moving.is_new else None,
     }

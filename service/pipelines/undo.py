@@ -44,6 +44,7 @@ from service.graph.write_reassignments import (
 from service.identity.consent import Keep, may_keep
 from service.pipelines.moved_voices import ExemplarMoves, encoder_of, expiry
 from service.pipelines.reassign import count, save_sessions, sessions_of, settle_tracks
+from service.pipelines.rename import names_put_back
 from service.pipelines.resettle import resettled
 from service.types.audio import Samples, TextEmbedder
 from service.types.people import Consent, SpaceSettings
@@ -165,6 +166,7 @@ async def _undo_move(
     await settle_tracks(tx, space, record["tracks"], undoing.actor)
     sessions = [await resettled(tx, space, session, embedder, record["sessions"].get(session.id)) for session in stood]
     await save_sessions(tx, space, sessions, embedded)
+    await names_put_back(tx, space, stood, record.get("names"), occasion=f"undo {correction.id}")
     return Corrected(
         correction.id,
         correction.kind,

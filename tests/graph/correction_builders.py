@@ -14,6 +14,7 @@ from service.pipelines.closing import CallerKnows, close
 from service.pipelines.correct import Correct
 from service.pipelines.folding import Folding
 from service.pipelines.gallery import GalleryReader
+from service.pipelines.naming import name_session
 from service.types.audio import SpeakerEmbedding, SpeakerTurn
 from service.types.ids import derived
 from tests.builders import VOICE, a_heard_turn, a_message, a_session, a_voice, evidence_of
@@ -69,6 +70,7 @@ async def ingest(
     heard = [_heard(i, *line, session=name) for i, line in enumerate(lines)]
     await folding.take([_message(t, session.id) for t, _ in heard], [evidence_of(t, session.id, e) for t, e in heard])
     await folding.settle()
+    await name_session(graph, space, session.id)
     await close(graph, space, session.id, checkpoint=folding.stored, caller=caller, embedder=EMBEDDER)
     return await speakers(graph, space, name)
 
