@@ -148,7 +148,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         **{name: ["first: 9"] for name in ("whoIsThis", "nameProposals")},
         "corrections": ["first: 9, undoneToo: true"],
         "splitPreview": [f'personId: "{people[0]}"'],
-        "explainIdentity": [f'messageId: "{id}"' for id in (*ids, *some)],
+        "explainIdentity": [f'messageId: "{id}"' for id in some],
         **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "job", "node")},
     }
 

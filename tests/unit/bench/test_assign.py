@@ -38,6 +38,7 @@ def casts(bank: Bank) -> list[Cast]:
 
 def test_voices_too_alike_are_never_in_one_collection(bank: Bank) -> None:
     forbidden = {frozenset(pair) for pair in TOO_ALIKE}
+    assert len(casts(bank)) == 40 and {voice for pair in TOO_ALIKE[:4] for voice in pair} <= set(SYNTHETIC)
     for cast in casts(bank):
         assert not forbidden & {frozenset(pair) for pair in combinations(cast.voices.values(), 2)}, cast.name
 

@@ -52,6 +52,7 @@ def test_two_voices_make_the_papers_thirty_collections(bank: Bank, told: tuple[C
 def test_no_utterance_serves_again_while_others_of_its_voice_are_left(bank: Bank, told: tuple[Conversation, ...]):
     for collection in two_voice(bank, told, "clean")[:3]:
         served = Counter((t.voice, t.utterance.id) for t in collection.turns)
+        assert len({v for v, _ in served}) == 2
         for voice in {v for v, _ in served}:
             times = [n for (v, _), n in served.items() if v == voice]
             assert max(times) - min(times) <= 1

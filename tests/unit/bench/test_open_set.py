@@ -49,7 +49,9 @@ def test_a_trial_never_hears_the_sound_that_enrolled(turns: int) -> None:
 
 
 def test_a_strangers_gallery_is_as_large_and_without_them() -> None:
-    for trial in _trials(Setting("x", None, 1, 5), PEOPLE, PEOPLE, 1):
+    trials = list(_trials(Setting("x", None, 1, 5), PEOPLE, PEOPLE, 1))
+    assert {trial.enrolled for trial in trials} == {True, False}
+    for trial in trials:
         assert len(trial.gallery) == 5
         assert (trial.speaker in trial.gallery) == trial.enrolled
 
