@@ -84,9 +84,6 @@ class MergeSets:
         members = sorted(self.members(person))
         return max(len(self.path(one, other) or ()) for one in members for other in members)
 
-    def without(self, correction: str) -> MergeSets:
-        return MergeSets(edge for edge in self.up.values() if edge.correction != correction)
-
     def with_edge(self, edge: MergeEdge) -> MergeSets:
         return MergeSets((*self.up.values(), edge))
 

@@ -6,16 +6,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 
 from service.graph.channels import list_channels
 from service.graph.driver import Graph, changes
 from service.graph.spaces import get_space
+from service.graph.voices import list_voices
 from service.identity.channels import channel_means
 from service.pipelines.channel_means import MAX_PEOPLE, means_of
+from service.pipelines.correct import Correct
 from service.pipelines.enrol import record_consent
 from service.pipelines.expire import expire_voices
 from service.pipelines.gallery import GalleryReader
 from service.types.audio import Samples
+from service.types.ids import derived
 from service.types.people import Consent, PersonVoice
 from tests.builders import VOICE
 from tests.graph.voice_builders import Line, Session, a_voice_of, axis, person, save
@@ -105,6 +109,27 @@ async def test_an_expired_voice_is_in_no_mean(graph: Graph, space: str) -> None:
     await graph.write(changes, EXPIRE_ONE, person=person(space, "p3"))
     await expire_voices(graph, await graph.read(get_space, space))
     assert (await graph.read(list_channels, space, VOICE))["telephone"].num_people == 10
+
+
+@pytest.mark.parametrize("to", ["p1", None])
+async def test_a_voice_that_changes_hands_changes_the_mean_and_undone_gives_it_back(
+    graph: Graph, space: str, to: str | None
+) -> None:
+    await save(graph, space, *crowd(space))
+    monday = Session(graph, space, "monday")
+    await monday.whole([Line("a", on_the_line(0), channel="telephone"), Line("a", axis(170))])
+    before = (await graph.read(list_channels, space, VOICE))["telephone"]
+    whose, turn = (person(space, to) if to else None), derived("message", monday.id, "0")
+    assert before.num_utterances == 21
+    done = await Correct(graph).reassign(space, [turn], whose, actor="admin", why="heard it")
+    moved = (await graph.read(list_channels, space, VOICE))["telephone"]
+    live = {p: v.exemplars for p, v in (await graph.read(list_voices, space, VOICE))[1].items()}
+    assert moved.num_utterances == (21 if to else 20)
+    assert np.allclose(moved.vector, channel_means(live)["telephone"].vector, atol=1e-6)
+    assert not np.allclose(moved.vector, before.vector, atol=1e-4)
+    await Correct(graph).undo(space, done.correction_id, actor="admin")
+    after = (await graph.read(list_channels, space, VOICE))["telephone"]
+    assert np.allclose(after.vector, before.vector, atol=1e-6) and after.num_utterances == 21
 
 
 async def test_a_twin_keeps_whose_sound_it_is_and_sets_no_mean(graph: Graph, space: str) -> None:
