@@ -32,7 +32,7 @@ class MergeEvidence:
     apart: frozenset[Pair]
     """Pairs that were two tracks of one session."""
     settled: frozenset[str]
-    """People with a name or an account: somebody by more than their voice."""
+    """People with a name or an account, and who is one with such by confirmed merges: somebody by more than their voice."""
     sessions: Mapping[str, str] = field(default_factory=dict)
     """Turn that somebody's exemplar was taken from → its session. This and what follows is read of spaces only in which a
     voice alone opens."""
@@ -103,7 +103,8 @@ RETURN DISTINCT p.id AS one, q.id AS other
 LIST_SETTLED = """
 MATCH (p:Person {space: $space})
 WHERE p.kind IN ['named', 'bot'] OR EXISTS { (:Account)-[:IS]->(p) }
-RETURN p.id AS id
+MATCH (p) (()-[m:MERGED_INTO WHERE m.confirmed]-()){0,12} (same:Person)
+RETURN DISTINCT same.id AS id
 """
 
 LIST_SESSIONS_OF_EXEMPLARS = """

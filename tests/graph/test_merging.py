@@ -183,6 +183,17 @@ async def test_two_people_with_names_are_proposed_only(graph: Graph, space: str)
     }
 
 
+async def test_a_name_without_a_voice_counts_for_whom_a_human_joined_it_with(graph: Graph, space: str) -> None:
+    ana = await knows_ana(graph, space)
+    await save(graph, space, a_voice_of(space, "fragment", [between(0.8, 0, 1)]))
+    fragment, frances = person(space, "fragment"), person(space, "frances")
+    for id, name in ((ana, "Ana"), (frances, "Frances")):
+        await graph.write(save_person, space, id, name)
+    await Correct(graph).merge(space, frances, fragment, actor="admin", why="her phone")
+    await Session(graph, space, "monday").whole([Line("a", between(0.7, 0, 1))])
+    assert {(row["person"], row["into"]) for row in await graph.read(rows, GET_MERGES, space=space)} == {(frances, fragment)}
+
+
 async def test_what_was_proposed_of_people_heard_again_is_replaced(graph: Graph, space: str) -> None:
     ana = await knows_ana(graph, space)
     ben = a_voice_of(space, "ben", [between(0.5, 0, 1), between(0.5, 0, 1)])
