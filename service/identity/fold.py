@@ -241,7 +241,8 @@ class Fold:
 
     def match(self, turn: TurnEvidence, vector: Samples, *, pooled: bool = False) -> Match:
         size = max(len(self.gallery), self.population)
-        likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self._link(size, pair))
+        narrow = turn.narrow.vector if turn.narrow is not None else None
+        likeness = self.gallery.likeness(vector, turn.channel, lambda pair: self._link(size, pair), narrow)
         link, create = self._thresholds(turn, likeness, size)
         excess = likeness.cosines - link
         excess[self._speaking_meanwhile(turn)] = -np.inf

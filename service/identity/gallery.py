@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from service.identity.channels import compensated
 from service.identity.consent import REFUSED
-from service.identity.policies import Bounded, Policy
+from service.identity.policies import Bounded, Policy, unit
 from service.identity.rows import HEARD_ON, RowMaker, spliced
-from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
+from service.identity.thresholds import TELEPHONE, TWIN, ChannelPair, channel_pair
 from service.types.audio import Samples
 from service.types.people import ChannelMean, PersonVoice
 
@@ -91,12 +91,20 @@ class Gallery:
         """Whether any member of the candidate forbade the use of their voice."""
         return index in self._refused
 
-    def likeness(self, vector: Samples, channel: str, link: Callable[[ChannelPair], float]) -> Likeness:
+    def likeness(
+        self, vector: Samples, channel: str, link: Callable[[ChannelPair], float], narrow: Samples | None = None
+    ) -> Likeness:
         """`vector` (length 1), heard on `channel`, with each candidate. Rows are chosen by their distance from `link`, as one
-        cosine means different things on different channels."""
+        cosine means different things on different channels. `narrow`: the same sound as a telephone would carry it, length 1;
+        who was heard on the telephone is compared with the middle of the two, as a caller is with a twin."""
         pairs = tuple(channel_pair(channel, other) for other in HEARD_ON)
         rows = self._rows
         cosines: Cosines = (rows.vectors @ vector).astype(np.float64)
+        if narrow is not None and self._sided and channel != TELEPHONE:
+            on_telephone = rows.heard_on == HEARD_ON.index(TELEPHONE)
+            middle = unit(vector + narrow, dimension=len(vector), what="a turn")
+            cosines[on_telephone] = rows.vectors[on_telephone] @ middle
+            pairs = tuple(channel_pair(TELEPHONE, TWIN) if o == TELEPHONE else p for o, p in zip(HEARD_ON, pairs, strict=True))
         kinds = rows.heard_on.copy()
         left = compensated(vector, channel, self._channels)
         if left is not None and rows.covered.any():

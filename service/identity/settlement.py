@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -191,24 +192,28 @@ class Settlement:
         heapq.heapify(queue)
         while queue:
             believed, i = heapq.heappop(queue)
-            cosine, person_id = self._nearest(*heard[i])  # again: others may have been put down to that person meanwhile
+            cosine, person_id, lead = self._nearest(*heard[i])  # again: others may have been put down to that person meanwhile
             if cosine < self.config.floors.settle or person_id is None:
                 continue
+            if self.reasons[heard[i][0].message_id] == "ambiguous" and lead < self.config.floors.margin:
+                continue  # two who are both here sound like it: only somebody who was there knows
             if cosine < -believed:
                 heapq.heappush(queue, (-cosine, i))
             else:
                 self._assign(heard[i][0], person_id)
 
-    def _nearest(self, turn: TurnEvidence, vector: Samples) -> tuple[float, str | None]:
-        """The likeliest person heard in the session, and the cosine as it would be on wideband; (-1, None) without one."""
+    def _nearest(self, turn: TurnEvidence, vector: Samples) -> tuple[float, str | None, float]:
+        """The likeliest person heard in the session, the cosine as it would be on wideband, and how far ahead of the next of
+        them; (-1, None, 0) without one."""
         fold = self.fold
         match = fold.match(turn, vector)
         here = [i for p in fold.heard if p in fold.gallery and np.isfinite(match.excess[i := fold.gallery.index(p)])]
         if not here:
-            return -1.0, None
+            return -1.0, None, 0.0
         cosines = match.cosines - match.likeness.thresholds(lambda pair: fold.on(pair, 0.0))
-        best = max(here, key=lambda i: float(cosines[i]))
-        return float(cosines[best]), fold.gallery.voices[match.members[best]].person_id
+        best, *others = sorted(set(here), key=lambda i: -float(cosines[i]))
+        lead = float(cosines[best] - cosines[others[0]]) if others else math.inf
+        return float(cosines[best]), fold.gallery.voices[match.members[best]].person_id, lead
 
     def _assign(self, turn: TurnEvidence, person_id: str) -> None:
         vector = self.fold.any_vector(turn)
