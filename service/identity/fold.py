@@ -271,8 +271,8 @@ class Fold:
         return link, create
 
     def _here(self, people: int, size: int, pair: ChannelPair) -> float:
-        """τ_link against one of the `people` expected here. Nobody changes the line within a session: across channels they are no
-        likelier than anybody of the space."""
+        """τ_link against one of the `people` expected here. Nobody changes the line within a session: across channels they are
+        no likelier than anybody of the space."""
         return self._link(size, pair) if pair in ACROSS else self._session_link(people, pair)
 
     def scores(self, match: Match | None, index: int | None) -> Scores:
