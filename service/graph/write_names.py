@@ -167,7 +167,7 @@ DETACH DELETE n
 SHOW_NAME = """
 MATCH (p:Person {space: $space, id: $person_id})
 WHERE coalesce(p.tombstone, false) = false
-SET p.display_name = $name, p.named_by = $by, p.kind = 'named',
+SET p.display_name = $name, p.named_by = $by, p.kind = CASE p.kind WHEN 'bot' THEN 'bot' ELSE 'named' END,
     p.aliases = [alias IN coalesce(p.aliases, []) + $kept WHERE alias <> $name]
 """
 

@@ -149,6 +149,15 @@ async def test_a_name_given_before_stays_as_an_alias_of_the_applied_one(graph: G
     assert (person["name"], person["aliases"]) == ("Dana", ["Anastasia"])
 
 
+async def test_a_bot_stays_a_bot_under_the_name_it_is_given(graph: Graph, space: str, meetings: Meetings) -> None:
+    """Bots are nobody's readers; a name does not make one."""
+    await meetings.hold("monday", *HELLO)
+    ana = await meetings.speaker("monday", 0)
+    await graph.write(changes, "MATCH (p:Person {id: $person}) SET p.kind = 'bot'", person=ana)
+    await apply_name(graph, space=space, proposal_id=(await meetings.proposal("Dana"))["id"], actor="admin")
+    assert (await meetings.shown(ana), (await meetings.people())[ana]["kind"]) == ("Dana", "bot")
+
+
 async def test_a_proposal_that_is_not_there_or_of_another_space_is_not_found(
     graph: Graph, space: str, meetings: Meetings
 ) -> None:
