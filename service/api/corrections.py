@@ -139,7 +139,7 @@ class SplitPartType:
         session = await self.reading.sessions.load(self.record.session_id)
         return SessionType.from_record(session, self.reading) if session else None
 
-    @strawberry.field(description=f"The first {MAX_SHOWN} messages.", metadata=LIST)
+    @strawberry.field(description=f"The first {MAX_SHOWN} messages.", metadata={**LIST, "times": MAX_SHOWN})
     async def turns(self) -> list[MessageType]:
         return await messages(self.reading, self.record.message_ids[:MAX_SHOWN])
 
@@ -162,7 +162,9 @@ class SplitPartType:
 
 @strawberry.type(name="SplitPreview", description="What of a person's messages may be somebody else's.")
 class SplitPreviewType:
-    parts: list[SplitPartType] = strawberry.field(description=f"Least like the rest first, {MAX_PAGE} at most.")
+    parts: list[SplitPartType] = strawberry.field(
+        description=f"Least like the rest first, {MAX_PAGE} at most.", metadata={"times": 20}
+    )
     num_parts: int = strawberry.field(description="How many there are.")
 
 

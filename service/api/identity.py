@@ -14,7 +14,19 @@ from service.api.memory import LIST, MessageType, PersonType, SessionType
 from service.api.names import NameProposalType, messages
 from service.errors import NotFound
 from service.graph.explain import Decided, Evidence, Explanation, MergeApplied, get_explanation
-from service.graph.inbox import MAX_UNRESOLVED, Heard, Suggestion, UnknownKind, UnknownVoice, count_unknown, list_unknown
+from service.graph.inbox import (
+    MAX_HEARD,
+    MAX_SUGGESTED,
+    MAX_TURNS,
+    MAX_UNRESOLVED,
+    Heard,
+    Suggestion,
+    UnknownKind,
+    UnknownVoice,
+    count_unknown,
+    list_unknown,
+)
+from service.graph.names import MAX_NAMES
 from service.graph.paging import Page
 from service.pipelines.explain import ThresholdsNow, thresholds_now
 from service.types.people import Person
@@ -79,9 +91,15 @@ class UnknownVoiceType:
         description=f"Global ids of all messages of a voice of a session, {MAX_UNRESOLVED} at most, for `reassignMessages`; "
         "none for a person."
     )
-    heard: list[HeardType] = strawberry.field(description="When, by session: the latest ones, the latest first.")
-    suggestions: list[SuggestionType] = strawberry.field(description="Whom it may be, the likeliest first.")
-    names: list[NameProposalType] = strawberry.field(description="What they may be called, the surest first.")
+    heard: list[HeardType] = strawberry.field(
+        description=f"When, by session: the latest {MAX_HEARD}, the latest first.", metadata={"times": 5}
+    )
+    suggestions: list[SuggestionType] = strawberry.field(
+        description=f"Whom it may be, the likeliest first, {MAX_SUGGESTED} at most.", metadata={"times": 3}
+    )
+    names: list[NameProposalType] = strawberry.field(
+        description=f"What they may be called, the surest first, {MAX_NAMES} at most.", metadata={"times": 3}
+    )
     record: strawberry.Private[UnknownVoice]
     reading: strawberry.Private[Reading]
 
@@ -90,7 +108,9 @@ class UnknownVoiceType:
         person = await self.reading.people.load(self.record.id) if self.kind is UnknownKind.PERSON else None
         return PersonType.from_record(person, self.reading) if person else None
 
-    @strawberry.field(description="Some of the messages, those with most speech, in spoken order.", metadata=LIST)
+    @strawberry.field(
+        description="Some of the messages, those with most speech, in spoken order.", metadata={**LIST, "times": MAX_TURNS}
+    )
     async def turns(self) -> list[MessageType]:
         return await messages(self.reading, self.record.turns)
 
@@ -232,11 +252,14 @@ class ExplanationType:
     channel: str | None = strawberry.field(description="Acoustic channel: wideband, telephone, …")
     learned: bool = strawberry.field(description="The message is itself one that the voice is known by now.")
     evidence: list[VoiceEvidenceType] = strawberry.field(
-        description="Other messages that the voice decided for is known by now, as far as the viewer may read them."
+        description="Other messages that the voice decided for is known by now, as far as the viewer may read them.",
+        metadata={"times": 12},
     )
     from_enrolment: int = strawberry.field(description="How many pieces of an enrolment clip it is known by besides.")
     merges: list[MergeAppliedType] = strawberry.field(description="Merges from the voice decided for to the person shown.")
-    suggestions: list[SuggestionType] = strawberry.field(description="Whom the voice may be, while the message is nobody's.")
+    suggestions: list[SuggestionType] = strawberry.field(
+        description="Whom the voice may be, while the message is nobody's.", metadata={"times": 3}
+    )
     record: strawberry.Private[Explanation]
     reading: strawberry.Private[Reading]
 

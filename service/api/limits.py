@@ -73,7 +73,8 @@ def measure(
     variables: Mapping[str, Any],
 ) -> Size:
     """The size of a valid operation. Cost: a field weighs 1 if it has fields of its own, else 0, unless its metadata says
-    `weight`; what lies below a field with `first` or `last` counts that often. `@skip` is not looked at.
+    `weight`; what lies below a field with `first` or `last` counts that often, below a list of fixed length as often as its
+    metadata's `times` says: about how many items it mostly has. `@skip` is not looked at.
 
     Every fragment is measured once, however often it is spread: nested spreads double with each level otherwise."""
     root = schema.get_root_type(operation.operation)
@@ -127,7 +128,7 @@ class _Measure:
     def _times(self, field: GraphQLField, node: FieldNode) -> int:
         sizes = {"first", "last"} & set(field.args)
         if not sizes:
-            return 1
+            return int(_metadata(field).get("times", 1))
         given = {a.name.value: self._value(a.value) for a in node.arguments or ()}
         named = [given[name] if name in given else field.args[name].default_value for name in sizes]
         return max((n for value in named if (n := _count(value)) is not None), default=DEFAULT_FIRST)
@@ -146,9 +147,13 @@ def _count(value: Any) -> int | None:
     return max(0, value) if type(value) is int else None
 
 
+def _metadata(field: GraphQLField) -> Mapping[str, Any]:
+    metadata: Mapping[str, Any] = getattr(field.extensions.get("strawberry-definition"), "metadata", {})
+    return metadata
+
+
 def _weight(field: GraphQLField) -> int:
-    definition = field.extensions.get("strawberry-definition")
-    weight = getattr(definition, "metadata", {}).get("weight")
+    weight = _metadata(field).get("weight")
     return int(weight) if weight is not None else 0 if is_leaf_type(get_named_type(field.type)) else 1
 
 

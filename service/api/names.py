@@ -59,7 +59,7 @@ class NameProposalType:
     async def person(self) -> PersonType | None:
         return PersonType.from_record(self.record.person, self.reading) if self.record.person else None
 
-    @strawberry.field(description="Messages that it rests on, the first ones, in spoken order.", metadata=LIST)
+    @strawberry.field(description="Messages that it rests on, the first ones, in spoken order.", metadata={**LIST, "times": 5})
     async def evidence(self) -> list[MessageType]:
         return await messages(self.reading, self.record.evidence)
 

@@ -28,8 +28,8 @@ MAX_HEARD = 20
 """Sessions told of one voice, the latest; `num_turns` counts the turns of all."""
 MAX_TURNS = 5
 """Turns shown of one voice: enough to know somebody by what they said."""
-
-
+MAX_SUGGESTED = 10
+"""People suggested for one voice; more help nobody to decide."""
 MAX_UNRESOLVED = 1_000
 """Turns of one local speaker that can be given to somebody at once."""
 
@@ -253,7 +253,7 @@ async def list_suggestions(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict
         one, before = Suggestion(people[row["person_id"]], **row["b"]), best[row["wanted"]].get(row["person_id"])
         if before is None or _likely(one) < _likely(before):
             best[row["wanted"]][row["person_id"]] = one
-    return {id: tuple(sorted(of.values(), key=_likely)) for id, of in best.items()}
+    return {id: tuple(sorted(of.values(), key=_likely)[:MAX_SUGGESTED]) for id, of in best.items()}
 
 
 def _gate(scope: ReadScope) -> dict[str, Any]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_EVIDENCE = 20
 """Turns told of one proposal, the first ones; `num_evidence` counts them all."""
+MAX_NAMES = 10
+"""Proposals told beside one person or voice; `list_names` tells all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,19 @@ RETURN wanted, collect(DISTINCT n.id) AS names
 
 
 async def list_names_of(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, tuple[ProposedName, ...]]:
-    """Open visible proposals for each of `ids` (people as merges show them, and local speakers), the surest first."""
+    """Open visible proposals for each of `ids` (people as merges show them, and local speakers), the surest first, MAX_NAMES
+    at most."""
     found = await rows(tx, LIST_NAMES_OF, space=scope.space, ids=list(ids))
     names = await find_names(tx, scope, sorted({id for row in found for id in row["names"]}))
     of: dict[str, list[ProposedName]] = defaultdict(list)
     for row in found:
         of[row["wanted"]] += (names[id] for id in row["names"] if id in names)
-    return {id: tuple(sorted(proposed, key=lambda n: (-n.confidence, n.name, n.id))) for id, proposed in of.items()}
+    return {id: tuple(sorted(proposed, key=_surest)[:MAX_NAMES]) for id, proposed in of.items()}
+
+
+def _surest(name: ProposedName) -> tuple[float, str, str]:
+    """Sort key: the surest first."""
+    return -name.confidence, name.name, name.id
 
 
 def _gate(scope: ReadScope) -> dict[str, Any]:

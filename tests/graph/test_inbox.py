@@ -187,3 +187,14 @@ async def test_a_label_does_not_tell_whose_name_it_is_to_who_may_not_know_that_n
     for asker, told in {"ana": ["Dora"], "ben": []}.items():
         waiting = (await inbox(graph, world, asker))[voice_of(world, "monday")]
         assert [s.person.display_name for s in waiting.people] == told
+
+
+async def test_at_most_ten_people_and_ten_names_are_suggested_for_one_voice(graph: Graph, space: str) -> None:
+    many = [f"p{i:02}" for i in range(12)]
+    world = await seed(graph, space, many, [*(Said(p, "hello", (many[0],)) for p in many), Said(None, "mhm", (many[0],))])
+    for i, person in enumerate(many):
+        await may_be(world, "monday", person, cosine=0.3 + i / 100)
+        await proposed(world, "monday", f"Name {i}", [12], confidence=0.3 + i / 100)
+    voice = (await inbox(graph, world, many[0]))[voice_of(world, "monday")]
+    assert [s.person.id for s in voice.people] == [world.person(p) for p in reversed(many[2:])]
+    assert [n.name for n in voice.names] == [f"Name {i}" for i in range(11, 1, -1)]

@@ -27,6 +27,10 @@ class Branch:
     def branch(self) -> Branch | None:
         return None
 
+    @strawberry.field(metadata={"weight": 5, "times": 12})
+    def buds(self) -> list[Branch]:
+        return []
+
 
 @strawberry.type
 class Query:
@@ -58,6 +62,7 @@ def size(query: str, **variables: Any) -> Size:
         ("{ branches { leaves { name } } }", Size(3, 0, 5 + 20 * 5)),
         ("{ branches(first: 2) { leaves(last: 7) { name } branch { name } } }", Size(3, 0, 5 + 2 * 6)),
         ("{ a: branches(first: 1) { b: name } }", Size(2, 2, 5)),
+        ("{ branches(first: 2) { buds { leaves(first: 3) { name } } } }", Size(4, 0, 5 + 2 * (5 + 12 * 5))),
         ("{ branches(first: 10) { ...f } } fragment f on Branch { leaves { name } }", Size(3, 0, 55)),
         ("{ branches(first: 10) { ... on Branch { leaves { name } } ... { name } } }", Size(3, 0, 55)),
         ("{ __typename }", Size(1, 0, 0)),
