@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ from service.graph import maven
 from service.identity.thresholds import PAPER_VOICES, ChannelPair, Thresholds, constant, equal_false_accepts, thresholds_for
 from service.language.embed import load_text_embedder
 from tests.bench.locomo_id import plots, qa
+from tests.bench.locomo_id.calibrated import CALIBRATED, calibrated
 from tests.bench.locomo_id.collections import CLEAN, SHIFTED, Collection, Query, four_voice, one_space, two_voice
 from tests.bench.locomo_id.conflicts import conflicting
 from tests.bench.locomo_id.corpus import Conversation, conversations
@@ -77,6 +78,8 @@ class Figures:
         self.gates = {gate: Tallies() for gate in GATES}
 
     def add(self, bench: Bench, shelf: Shelf, system: System, queries: Sequence[Query], group: Group) -> Heard:
+        if system.name == CALIBRATED:
+            system = calibrated(system, shelf.collection, bench.bank)
         heard = hear(shelf.collection, system, bench.bank)
         accepted = authorise(heard, queries, system, bench.bank)
         self.routing.add_all(routing_tally(heard, group))
@@ -209,7 +212,13 @@ def _bench(
     embedder = load_text_embedder(cache=cache, fetch=partial(maven.fetch, cache=cache / "maven"))
     library = Library([c for c in told if c.id == QUICK] if quick else told, embedder, cache)
     paper_by = _paper_thresholds(encoder)
-    systems = [ours(t := thresholds_for(encoder)), ours(t, tracks=True), *(paper(name, paper_by) for name in PAPER_POLICIES)]
+    shipped = thresholds_for(encoder)
+    systems = [
+        ours(shipped),
+        ours(shipped, tracks=True),
+        replace(ours(shipped), name=CALIBRATED),
+        *(paper(name, paper_by) for name in PAPER_POLICIES),
+    ]
     config = qa.ReaderConfig.from_environment()
     if config is None:
         report.missing("questions answered by a language model", "set OPENAI_BASE_URL (and OPENAI_API_KEY, OPENAI_MODEL)")
