@@ -53,8 +53,7 @@ class ExemplarHeld:
 class ExemplarMove:
     id: str
     owner: str
-    to_person: bool
-    """else to a LocalSpeaker"""
+    """id of a Person, or of a LocalSpeaker"""
     consent: Consent
     expires_at: datetime | None
 
@@ -132,20 +131,10 @@ MATCH (:LocalSpeaker)-[u:UTTERED]->(:Message {space: $space, id: row.message_id}
 SET u = row.uttered
 """
 
-GIVE_EXEMPLARS = """
+MOVE_EXEMPLARS = """
 UNWIND $moves AS row
 MATCH (e:Exemplar {space: $space, id: row.id})
-MATCH (owner:Person {space: $space, id: row.owner})
-MATCH (:Person|LocalSpeaker)-[old:HAS_EXEMPLAR]->(e)
-DELETE old
-CREATE (owner)-[:HAS_EXEMPLAR]->(e)
-SET e.consent = row.consent, e.expires_at = row.expires_at
-"""
-
-LEAVE_EXEMPLARS = """
-UNWIND $moves AS row
-MATCH (e:Exemplar {space: $space, id: row.id})
-MATCH (owner:LocalSpeaker {space: $space, id: row.owner})
+MATCH (owner:Person|LocalSpeaker {space: $space, id: row.owner})
 MATCH (:Person|LocalSpeaker)-[old:HAS_EXEMPLAR]->(e)
 DELETE old
 CREATE (owner)-[:HAS_EXEMPLAR]->(e)
@@ -250,12 +239,8 @@ def _turn(turn: TurnHeld) -> dict[str, Any]:
 
 async def move_exemplars(tx: Tx, space: str, moves: Sequence[ExemplarMove], gone: Sequence[str]) -> None:
     """Let each exemplar be its new owner's, in the consent state given; delete those in `gone`."""
-    for query, some in (
-        (GIVE_EXEMPLARS, [m for m in moves if m.to_person]),
-        (LEAVE_EXEMPLARS, [m for m in moves if not m.to_person]),
-    ):
-        if some:
-            await tx.run(query, space=space, moves=[_move(m) for m in some])
+    if moves:
+        await tx.run(MOVE_EXEMPLARS, space=space, moves=[_move(move) for move in moves])
     if gone:
         await tx.run(DELETE_EXEMPLARS, space=space, ids=list(gone))
 

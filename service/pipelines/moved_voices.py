@@ -103,7 +103,7 @@ async def exemplar_moves(
         owner = to or by_message[exemplar.message_id].track
         if kept:
             expires_at = expiry(consent, settings, exemplar.expires_at, now)
-            moves.append(ExemplarMove(exemplar.id, owner, to is not None, consent, expires_at))
+            moves.append(ExemplarMove(exemplar.id, owner, consent, expires_at))
         else:
             gone.append(exemplar.id)
         record.append(

@@ -226,4 +226,4 @@ def _back(was: Mapping[str, Any], consent: Consent, settings: SpaceSettings, now
     expires_at = until if was["consent"] == consent.value else expiry(consent, settings, until, now)
     if expires_at is not None and expires_at <= now:
         return None
-    return ExemplarMove(was["id"], was["owner"], was["of_person"], consent, expires_at)
+    return ExemplarMove(was["id"], was["owner"], consent, expires_at)
