@@ -1,7 +1,8 @@
 """How does a caller put right who is who? GraphQL types, reads and mutations of merges, splits, reassignments and verdicts.
 
 An administrator may correct everything; whoever else holds a person's own token may say "that was not me" of turns put down
-to that person, and undo what they did themselves."""
+to that person, and take that back. What an account did while it was an administrator's takes an administrator to undo: it
+would give back what somebody else's turns had been taken from them for."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from service.errors import VoicegraphError
 from service.graph.corrections import Correction, get_correction, list_corrections
 from service.graph.messages import find_own
 from service.graph.paging import MAX_PAGE, Page
+from service.graph.write_corrections import REASSIGN
 from service.pipelines.correct import Corrected, CorrectionConflict
 from service.pipelines.split_preview import Part
 from service.types.people import Principal
@@ -271,7 +273,7 @@ async def undo_correction(context: Context, correction_id: str, why: str, key: s
 
     async def do() -> Corrected:
         if "admin" not in principal.scopes:
-            await _only_own_correction(context, principal, id)
+            await _only_own_denial(context, principal, id)
         correct = await context.services.correct(settling=True)
         return await correct.undo(context.space, id, actor=principal.account_id, why=why)
 
@@ -288,10 +290,11 @@ async def _only_own(context: Context, turns: Sequence[str]) -> None:
             raise Missing(kind="message", id=turn[:MAX_TEXT])
 
 
-async def _only_own_correction(context: Context, principal: Principal, id: str) -> None:
-    """Raises NotFound for one that another account made, as for one that was never made."""
+async def _only_own_denial(context: Context, principal: Principal, id: str) -> None:
+    """Raises NotFound for anything but a "that was not me" of this account, as for what was never made."""
     correction, _ = await context.services.graph.read(get_correction, context.space, id)
-    if correction.actor != principal.account_id:
+    is_own = correction.actor == principal.account_id
+    if not (is_own and correction.kind == REASSIGN and correction.record["to"] is None):
         raise Missing(kind="correction", id=id)
 
 

@@ -153,8 +153,8 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
-        description="Take a correction back: all is as it was, and what came since stays. The scope `admin`, or the account "
-        "that made it."
+        description="Take a correction back: all is as it was, and what came since stays. The scope `admin`; with a person's "
+        "own token, that something was not them, as the same account said."
     )
     async def undo_correction(
         self,

@@ -200,6 +200,18 @@ async def test_what_others_corrected_is_not_a_persons_to_undo(house: House) -> N
     assert (again["__typename"], again["code"]) == ("Conflict", "correction_conflict")
 
 
+async def test_who_is_no_administrator_any_more_undoes_nothing_of_that_time(house: House) -> None:
+    """Ben took turns and a whole voice from himself; taken back, he would read them again."""
+    admin = house.api.token("ben", person_id=house.people["ben"], scopes=["ask", "admin"])
+    given = await house.do(REASSIGN, admin, messages=[house.message("monday", 1)], to=house.person("ana"))
+    split = await house.do(SPLIT, admin, a=house.person("ben"), messages=[house.message("tuesday", 0)])
+    before = await house.reads("ben")
+    for done in (given, split):
+        assert (await house.do(UNDO, house.tokens["ben"], id=done["correctionId"]))["code"] == "not_found"
+    assert await house.reads("ben") == before and "the ladder" not in before
+    assert (await house.do(UNDO, admin, id=given["correctionId"]))["__typename"] == "Corrected"
+
+
 async def test_a_person_whose_correction_was_corrected_learns_no_more_than_that(house: House) -> None:
     ben = house.tokens["ben"]
     mine = await house.do(REASSIGN, ben, messages=[house.message("monday", 1)])
