@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from service.audio.decode import EmptyAudio, NotAudio
+from service.audio.narrow import narrow
 from service.connectors.files import TranscriptDoesNotFit, TranscriptUnreadable
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.driver import Graph, rows
@@ -31,6 +32,7 @@ OPTIONAL MATCH (p:Person)-[:SPEAKS]->(m)
 RETURN m {.*} AS message, l.label AS track, p.id AS person ORDER BY m.session_id, m.index
 """
 SESSIONS = "MATCH (s:Session {space: $space}) RETURN s {.*} AS session"
+LINKS = "MATCH (:Person {space: $space})-[r:SPEAKS {decision: 'link'}]->() RETURN r.channels AS channels"
 EDGES = "MATCH (m:Message {space: $space})-[r]->() RETURN type(r) AS type, count(r) AS count"
 
 
@@ -102,6 +104,15 @@ async def test_somebody_met_in_one_recording_is_known_in_the_next(graph: Graph, 
         await ingest(graph, space, write_wav(tmp_path / f"{number}.wav", a_clip("Nora", number).samples))
     found = await messages(graph, space)
     assert len(people(found)) == 1 and [m["decision"] for m in found if m["decision"] in ("create", "link")]
+
+
+async def test_somebody_met_in_a_room_is_known_when_they_call(graph: Graph, space: str, tmp_path: Path) -> None:
+    await ingest(graph, space, write_wav(tmp_path / "room.wav", a_clip("Nora").samples))
+    await ingest(graph, space, write_wav(tmp_path / "call.wav", narrow(a_clip("Nora", 1)).samples))
+    found = await messages(graph, space)
+    assert {m["channel"] for m in found} == {"wideband", "telephone"} and len(people(found)) == 1
+    links = [row["channels"] for row in await graph.read(rows, LINKS, space=space)]
+    assert "twin" in links, "by the voice in the room, made narrow"
 
 
 async def test_a_transcript_with_speakers_gives_boundaries_tracks_and_text(graph: Graph, space: str) -> None:
