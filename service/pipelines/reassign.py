@@ -105,8 +105,9 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     }
     kind = SPLIT if moving.split_from else REASSIGN
     messages = [turn.message_id for turn in turns]
+    told_of = people.union(names["people"])
     await save_correction(
-        tx, NewCorrection(moving.correction_id, moving.space, kind, moving.actor, moving.why, people, messages, record)
+        tx, NewCorrection(moving.correction_id, moving.space, kind, moving.actor, moving.why, told_of, messages, record)
     )
     return Corrected(
         moving.correction_id,

@@ -17,7 +17,7 @@ from service.pipelines.naming import name_again
 Renamed = Mapping[str, Any]
 """JSON-ready: `speakers`, the fingerprint of who spoke what in the sessions as the correction left them; `names`, by id of what
 changed (names_stood), `was` and `after`, a fingerprint again. It holds the proposed names themselves: of a proposal that is
-gone nothing else does."""
+gone nothing else does. `people`: whom it tells something of."""
 
 
 async def renamed(tx: Tx, space: str, sessions: Sequence[str], *, occasion: str) -> Renamed:
@@ -28,7 +28,8 @@ async def renamed(tx: Tx, space: str, sessions: Sequence[str], *, occasion: str)
     after = await names_stood(tx, space, subjects, sessions)
     turns = [turn for session in sessions for turn in await list_written_turns(tx, space, session)]
     changed = {id: {"was": was, "after": fingerprint(after[id])} for id, was in before.items() if was != after[id]}
-    return {"speakers": _speakers(turns), "names": changed}
+    people = sorted(id for id in subjects if id + SHOWN in before and not changed.keys().isdisjoint((id, id + SHOWN)))
+    return {"speakers": _speakers(turns), "names": changed, "people": people}
 
 
 async def names_put_back(tx: Tx, space: str, stood: Sequence[SettledSession], record: Renamed | None, *, occasion: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.graph.driver import Graph
+from service.graph.driver import Graph, rows
 from service.graph.forget_space import forget_space
 from service.graph.spaces import get_space, save_space
 from service.graph.write_people import save_person
@@ -16,6 +16,9 @@ from tests.graph.meetings import Meetings
 HELLO = (("ana", "voice_1", "Hi, I'm Dana."), ("ben", "voice_2", "Good morning to you."))
 AGAIN = (("ana", "voice_1", "Hello everyone, I'm Dana."), ("ben", "voice_2", "Nice to see you again."))
 THIRD = (("ana", "voice_1", "Morning all, I'm Dana."), ("ben", "voice_2", "Here we are again."))
+PEOPLE_OF = """
+MATCH (c:Correction {space: $space, id: $id}) RETURN c.people AS people
+"""
 BY_ADMIN = {"actor": "admin", "why": "heard it"}
 
 
@@ -127,3 +130,17 @@ async def test_a_verdict_in_between_stays(graph: Graph, space: str, meetings: Me
     assert await meetings.shown(ana) == "Dana"
     rejected = await meetings.proposal("Dana", ben)
     assert (rejected["status"], rejected["evidence"]) == ("rejected", [])
+
+
+async def test_whoever_a_record_tells_something_of_stands_in_it(graph: Graph, space: str, meetings: Meetings) -> None:
+    """So that it goes with them: here ben, who has the label to himself once a turn under it is nobody's."""
+    ana = await meetings.know("ana", "Anastasia")
+    await meetings.hold("monday", *(("ben", "Dana Smith", "Go on."),) * 4, *(("ana", "Dana Smith", "Wait."),) * 2)
+    ben = await meetings.speaker("monday", 0)
+    await Correct(graph).reassign(space, [message(space, "monday", i) for i in (4, 5)], ana, **BY_ADMIN)
+    assert await meetings.speakers("monday") == [ben] * 4 + [ana] * 2
+    assert (await meetings.proposal("Dana Smith", ben))["sources"] == ["shared_label"]
+    done = await Correct(graph).reassign(space, [message(space, "monday", 4)], None, **BY_ADMIN)
+    assert (await meetings.proposal("Dana Smith", ben))["sources"] == ["platform_label"]
+    (row,) = await graph.read(rows, PEOPLE_OF, space=space, id=done.correction_id)
+    assert set(row["people"]) >= {ana, ben} and set(done.people) == {ana}
