@@ -272,7 +272,7 @@ NODES: tuple[Node, ...] = (
     ),
     _node(
         "Correction",
-        "a change of who is who, with what undoing it takes: ids and scores, no vectors and no text",
+        "a change of who is who, with what undoing it takes: ids, scores and names that were proposed",
         Property("kind", "string", "merge | split | reassign | not_same"),
         Property("actor", "string", "account or person, or `voicegraph` for an automatic merge"),
         Property("why", "string", "reason given"),

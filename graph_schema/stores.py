@@ -85,7 +85,7 @@ STORES: tuple[Store, ...] = (
     Store(
         "undo records",
         "graph",
-        "what a merge, split or reassignment changed: ids and scores",
+        "what a merge, split or reassignment changed: ids, scores, names that were proposed",
         _WITH_SPACE,
         ("Correction",),
     ),
