@@ -4,6 +4,8 @@ Means are of speakers disjoint from those tried, except where a set is its own c
 mean, as everybody in a space makes it; `ami/mean_of_others` leaves both speakers of each pair out). Trials across channels are
 those of speech.md 3.7: seven conditions each with itself and clean with the six others, pooled, one threshold for all.
 `two_tags`: means as the service has them, one for the telephone and one for all wideband. Intervals are over draws.
+
+`python -m tests.bench.channels [--quick] [--json PATH]`
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from service.identity.policies import POLICIES
 from service.identity.thresholds import CAMPPLUS, TELEPHONE, TWIN, WIDEBAND, ChannelPair, channel_pair
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import ChannelMean, Exemplar, PersonVoice
-from tests.bench.report import Report
+from tests.bench.report import Report, alone
 
 SPACE = EmbeddingSpace("campplus", "kept", 192)
 SAME_READER = "L8226"
@@ -271,3 +273,7 @@ def _square(vectors: Samples) -> Scores:
 def _unit(vectors: Samples) -> Samples:
     unit: Samples = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
+
+
+if __name__ == "__main__":
+    alone("channels", __doc__, run)

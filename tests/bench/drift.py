@@ -6,6 +6,8 @@ with its constants at equal false accepts; so does `ours`, with people heard in 
 each stretch at its end, `ours/tracks` is told a local speaker for each voice, too. Channel means are made anew after each;
 `raw` does without them. Figures of a stretch count its turns; `all` is the stream. Means over draws of utterances and their
 order, their range as interval.
+
+`python -m tests.bench.drift [--quick] [--json PATH]`
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from service.identity.thresholds import CAMPPLUS, PAPER_VOICES, TELEPHONE, WIDEB
 from service.types.audio import SpeakerEmbedding
 from service.types.people import Create, Decision, PersonVoice, TurnEvidence, Unresolved
 from tests.bench.channels import SPACE, Kept, kept
-from tests.bench.report import Report
+from tests.bench.report import Report, alone
 
 PAPER_POLICIES = ("fixed", "update", "gated", "knn")
 EMOTIONS = ("N", "L", "T", "E", "A", "F", "W")
@@ -193,3 +195,7 @@ def _add(report: Report, stream: str, system: str, draws: Sequence[Mapping[str, 
                 unit = "people" if metric == "clusters_per_gold" else "share"
                 spread = (float(values.min()), float(values.max()))
                 report.add(metric, f"drift/{stream}/{stretch}", system, float(values.mean()), unit, num, spread)
+
+
+if __name__ == "__main__":
+    alone("drift", __doc__, run)

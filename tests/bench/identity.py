@@ -22,9 +22,7 @@ from tests.bench import (
     open_set,
     routing,
 )
-from tests.bench.report import Report, arguments
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from tests.bench.report import SHARED, Report, arguments
 
 
 def main() -> None:

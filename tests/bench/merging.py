@@ -18,9 +18,8 @@ from service.identity.metrics import share_interval
 from service.identity.router import NO_TRACK, FoldState, RouterConfig, settle, step
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.people import PersonVoice, TurnEvidence, Unresolved
-from tests.bench.report import Report, arguments
+from tests.bench.report import Report, alone
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SPACE = EmbeddingSpace("campplus", "kept", 192)
 SAME_READER = "L8226"
 """Looks like the same reader as L4267: left out."""
@@ -138,15 +137,5 @@ def _pool(shared: Path, files: tuple[str, ...], half: int, rng: np.random.Genera
     return pool
 
 
-def main() -> None:
-    chosen = arguments(__doc__ or "").parse_args()
-    report = Report("merging")
-    if SHARED.is_dir():
-        run(report, chosen.quick, SHARED)
-    else:
-        report.missing("merging", "put the embeddings into ../shared/data")
-    report.finish(chosen.json)
-
-
 if __name__ == "__main__":
-    main()
+    alone("merging", __doc__, run)

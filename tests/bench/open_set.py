@@ -4,6 +4,8 @@ Half of the speakers set the thresholds, the other half is tried, and the other 
 it helped to choose. (τ_update, the caps of τ_create and the router's floors stay as shipped; all speakers helped with those.)
 Each known person was enrolled by one clip; one to three of their other clips are heard as one track, and a stranger's as well,
 against a gallery of the other people of that half.
+
+`python -m tests.bench.open_set [--quick] [--json PATH]`
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from tests.bench.open_set_voices import (
     person,
     recorded,
 )
-from tests.bench.report import Report
+from tests.bench.report import Report, alone
 
 SIZES = (5, 20, 60, 130)
 TURNS = (1, 3)
@@ -276,3 +278,7 @@ def _interval(parts: npt.NDArray[np.int64], wholes: npt.NDArray[np.int64], round
     drawn = np.random.default_rng(0).integers(0, len(parts), (rounds, len(parts)))
     low, high = np.percentile(parts[drawn].sum(axis=1) / np.maximum(1, wholes[drawn].sum(axis=1)), [2.5, 97.5])
     return float(low), float(high)
+
+
+if __name__ == "__main__":
+    alone("open_set", __doc__, run)

@@ -7,12 +7,16 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+"""Recordings and embeddings of the workplace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,14 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="a smaller run of the same code, under a minute")
     parser.add_argument("--json", type=Path, help="where to write the rows as JSON")
     return parser
+
+
+def alone(name: str, doc: str | None, run: Callable[[Report, bool, Path], None]) -> None:
+    """A part of the benchmark of identity by itself, on ../shared/data."""
+    chosen = arguments(doc or "").parse_args()
+    report = Report(name)
+    if SHARED.is_dir():
+        run(report, chosen.quick, SHARED)
+    else:
+        report.missing(name, "put the recordings (meetings, voices, embeddings) into ../shared/data")
+    report.finish(chosen.json)
