@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
@@ -45,25 +44,23 @@ def graph_config() -> Iterator[GraphConfig]:
     """How to reach the Neo4j of this run."""
     uri = os.environ.get("NEO4J_URI")
     if uri:
-        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"], notifications="WARNING")
+        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"])
         return
     with tempfile.TemporaryDirectory(prefix="voicegraph-test-") as directory:
         server = EmbeddedServer(
             Path(directory), ServerConfig(cache=load_settings().cache_dir / "maven", heap="512m", short_lived=True)
         )
         address = server.start()
-        yield GraphConfig(address.uri, address.user, address.password, notifications="WARNING")
+        yield GraphConfig(address.uri, address.user, address.password)
         server.stop(fast=True)
 
 
 @pytest.fixture(scope="session")
 async def graph(graph_config: GraphConfig) -> AsyncIterator[Graph]:
-    """The migrated database; never emptied, tests keep apart by `space`. The server's remarks on queries become warnings."""
-    quiet = await Graph.open(replace(graph_config, notifications="OFF"))
-    await migrate.apply(quiet)
-    await know_every_name(quiet)
-    await quiet.close()
+    """The migrated database; never emptied, tests keep apart by `space`."""
     graph = await Graph.open(graph_config)
+    await migrate.apply(graph)
+    await know_every_name(graph)
     yield graph
     await graph.close()
 

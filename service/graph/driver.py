@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import neo4j
 from neo4j import exceptions as failures
@@ -80,7 +80,6 @@ class GraphConfig:
     acquisition_timeout: float = 30.0  # seconds to wait for a free connection, before the caller gives up anyway
     retry_time: float = 20.0  # seconds in all that a managed transaction is tried again
     query_timeout: float = 60.0  # seconds; an exact scan over a viewer's 2,500 messages takes 0.25
-    notifications: Literal["OFF", "WARNING"] = "OFF"  # WARNING: the server's remarks become Python warnings (tests)
 
 
 class Graph:
@@ -108,7 +107,7 @@ class Graph:
                 connection_acquisition_timeout=config.acquisition_timeout,
                 max_transaction_retry_time=config.retry_time,
                 user_agent="voicegraph",
-                **_notifications(config.notifications),
+                notifications_min_severity="OFF",  # tests/graph/test_cypher.py asks for them, query by query
             )
         except (failures.ConfigurationError, ValueError) as error:
             raise UnusableNeo4jUri(uri=config.uri, reason=error) from error
@@ -178,12 +177,6 @@ def _native(value: Any) -> Any:
     if isinstance(value, list) and value and not isinstance(value[0], float | str):  # vectors and names hold no times
         return [_native(item) for item in value]
     return value
-
-
-def _notifications(level: Literal["OFF", "WARNING"]) -> dict[str, Any]:
-    if level == "OFF":
-        return {"notifications_min_severity": "OFF"}
-    return {"notifications_min_severity": "WARNING", "warn_notification_severity": "WARNING"}
 
 
 @asynccontextmanager

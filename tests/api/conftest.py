@@ -8,20 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from service.graph import migrate
-from service.graph.driver import Graph, GraphConfig
+from service.graph.driver import Graph
 from service.settings import Settings
 from service.wiring import Services
 from tests.api.serving import Api, serving
-
-
-@pytest.fixture(scope="session")
-async def graph(graph_config: GraphConfig) -> AsyncIterator[Graph]:
-    """As for all tests, without the server's remarks on queries: tests/graph looks at those."""
-    graph = await Graph.open(replace(graph_config, notifications="OFF"))
-    await migrate.apply(graph)
-    yield graph
-    await graph.close()
 
 
 @pytest.fixture(scope="session")
