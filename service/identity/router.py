@@ -34,4 +34,10 @@ def settle(state: FoldState, config: RouterConfig) -> tuple[FoldState, tuple[Dec
 
     Decisions only for turns that changed, in spoken order; the rest stays `pending` in the state and unresolved. Not causal,
     but pure; nothing is learnt. Raises VoiceSpacesDiffer, BadVoiceVector."""
-    return Settlement(state, config).run()
+    order = {p.evidence.message_id: (p.evidence.start, p.evidence.message_id) for p in state.pending}
+    decided: list[Decision] = []
+    while True:  # what one decision tells may decide another; each round leaves fewer
+        state, decisions = Settlement(state, config).run()
+        if not decisions:
+            return state, tuple(sorted(decided, key=lambda d: order[d.message_id]))
+        decided += decisions
