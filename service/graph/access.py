@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from service.errors import VoicegraphError
 from service.graph.driver import rows
@@ -54,6 +54,16 @@ class ReadScope:
     def __post_init__(self, key: object) -> None:
         if key is not _KEY:
             raise ScopeNotOurs()
+
+    @property
+    def gate(self) -> dict[str, Any]:
+        """What a gated query asks of the scope, by the names of its parameters."""
+        return {
+            "space": self.space,
+            "audiences": self.audiences,
+            "themselves": self.themselves,
+            "reads_all": self.reads_all,
+        }
 
 
 FIND_IDENTITY_SETS = """

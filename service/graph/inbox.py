@@ -91,6 +91,17 @@ class UnknownVoice:
     names: tuple[ProposedName, ...] = ()
 
 
+_nameless = """coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
+    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
+    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
+    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
+      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
+    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
+    RETURN p
+  }"""
+"""Part of queries, not one itself: `shown` is no bot, lives, and nobody of those merged into one with them has a name that
+the viewer may know: an automatic one is for whoever may read a turn it rests on, and for its bearer."""
+
 LIST_UNKNOWN = """
 CALL () {
   MATCH (a:Audience) WHERE a.id IN $audiences
@@ -103,26 +114,19 @@ CALL () {
   MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
   WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
   WITH shown, max(m.said_at) AS said_at
-  WHERE coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
-    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
-    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
-    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
-      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
-    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
-    RETURN p
-  }
+  WHERE <nameless>
   RETURN shown.id AS id, said_at
 }
 WITH id, max(said_at) AS last
 WITH [last.epochSeconds * 1000000000 + last.nanosecond, id] AS place
 WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
 RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
-"""
+""".replace("<nameless>", _nameless)
 
 
 async def list_unknown(tx: Tx, scope: ReadScope, *, page: Page) -> Paged[UnknownVoice]:
     """Unknown voices with a visible turn, those heard last first."""
-    found = await rows(tx, LIST_UNKNOWN, **_gate(scope), **parameters(page, newest_first=True))
+    found = await rows(tx, LIST_UNKNOWN, **scope.gate, **parameters(page, newest_first=True))
     places = [row["place"] for row in found]
     return paged(page, places, await find_unknown(tx, scope, [id for _, id in places]))
 
@@ -139,22 +143,15 @@ CALL () {
   MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
   WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
   WITH DISTINCT shown
-  WHERE coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
-    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
-    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
-    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
-      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
-    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
-    RETURN p
-  }
+  WHERE <nameless>
   RETURN shown.id AS id
 }
 RETURN count(id) AS n
-"""
+""".replace("<nameless>", _nameless)
 
 
 async def count_unknown(tx: Tx, scope: ReadScope) -> int:
-    (row,) = await rows(tx, COUNT_UNKNOWN, **_gate(scope))
+    (row,) = await rows(tx, COUNT_UNKNOWN, **scope.gate)
     return int(row["n"])
 
 
@@ -167,14 +164,7 @@ CALL (wanted) {
   UNION
   MATCH (shown:Person {id: wanted, space: $space})
   WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
-  AND coalesce(shown.kind, '') <> 'bot' AND coalesce(shown.tombstone, false) = false AND NOT EXISTS {
-    MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
-    OPTIONAL MATCH (n:NameProposal {id: p.named_by})
-    WITH p, n WHERE n IS NULL OR $reads_all OR EXISTS {
-      MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (same:Person) WHERE same.id IN $themselves RETURN same
-    } OR EXISTS { MATCH (n)-[:EVIDENCED_BY]->(:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences RETURN a }
-    RETURN p
-  }
+  AND <nameless>
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
   MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
   RETURN 'person' AS kind, null AS label, m
@@ -195,7 +185,7 @@ RETURN wanted AS id, kind, label, num_turns, net_speech, first, last, heard, COL
   WITH m ORDER BY coalesce(m.net_speech, 0.0) DESC, m.said_at, m.id LIMIT $max_turns
   RETURN m.id ORDER BY m.said_at, m.id
 } AS turns
-"""
+""".replace("<nameless>", _nameless)
 
 
 async def find_unknown(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, UnknownVoice]:
@@ -203,7 +193,7 @@ async def find_unknown(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str
     found = await rows(
         tx,
         FIND_UNKNOWN,
-        **_gate(scope),
+        **scope.gate,
         ids=list(ids),
         max_heard=MAX_HEARD,
         max_turns=MAX_TURNS,
@@ -254,15 +244,6 @@ async def list_suggestions(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict
         if before is None or _likely(one) < _likely(before):
             best[row["wanted"]][row["person_id"]] = one
     return {id: tuple(sorted(of.values(), key=_likely)[:MAX_SUGGESTED]) for id, of in best.items()}
-
-
-def _gate(scope: ReadScope) -> dict[str, Any]:
-    return {
-        "space": scope.space,
-        "audiences": scope.audiences,
-        "themselves": scope.themselves,
-        "reads_all": scope.reads_all,
-    }
 
 
 def _likely(suggestion: Suggestion) -> tuple[float, str, str]:

@@ -76,7 +76,7 @@ RETURN n {.id, .name, .confidence, .status, .created_at, sources: coalesce(n.sou
 
 async def find_names(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, ProposedName]:
     """Those of `ids` that the scope holds, by id; the others are missing, whether they exist or not."""
-    found = await rows(tx, FIND_NAMES, **_gate(scope), ids=list(ids), max_evidence=MAX_EVIDENCE)
+    found = await rows(tx, FIND_NAMES, **scope.gate, ids=list(ids), max_evidence=MAX_EVIDENCE)
     people = await find_people(tx, scope, sorted({row["person"]["shown"] for row in found if row["person"]}))
     known = [row for row in found if row["person"] is None or row["person"]["shown"] in people]
     return {row["proposal"]["id"]: _proposed(row, people) for row in known}
@@ -97,7 +97,7 @@ RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse 
 
 async def list_names(tx: Tx, scope: ReadScope, *, status: str, page: Page) -> Paged[ProposedName]:
     """Visible proposals of one status (open | applied | rejected), newest first."""
-    found = await rows(tx, LIST_NAMES, **_gate(scope), status=status, **parameters(page, newest_first=True))
+    found = await rows(tx, LIST_NAMES, **scope.gate, status=status, **parameters(page, newest_first=True))
     places = [row["place"] for row in found]
     return paged(page, places, await find_names(tx, scope, [id for _, id in places]))
 
@@ -133,10 +133,6 @@ async def list_names_of(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[st
 def _surest(name: ProposedName) -> tuple[float, str, str]:
     """Sort key: the surest first."""
     return -name.confidence, name.name, name.id
-
-
-def _gate(scope: ReadScope) -> dict[str, Any]:
-    return {"space": scope.space, "audiences": scope.audiences, "reads_all": scope.reads_all}
 
 
 def _proposed(row: Mapping[str, Any], people: Mapping[str, Person]) -> ProposedName:

@@ -52,7 +52,7 @@ RETURN shown {.id, .created_at, display_name: name, aliases: coalesce(shown.alia
 
 async def find_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, Person]:
     """Those of `ids` that the scope holds, by id; the others are missing, whether they exist or not."""
-    found = await rows(tx, FIND_PEOPLE, **_gate(scope), ids=list(ids))
+    found = await rows(tx, FIND_PEOPLE, **scope.gate, ids=list(ids))
     return {row["person"]["id"]: _person(row) for row in found}
 
 
@@ -95,13 +95,13 @@ RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse 
 
 async def list_people(tx: Tx, scope: ReadScope, *, page: Page) -> Paged[Person]:
     """Visible people in the order in which they were met."""
-    found = await rows(tx, LIST_PEOPLE, **_gate(scope), **parameters(page))
+    found = await rows(tx, LIST_PEOPLE, **scope.gate, **parameters(page))
     places = [row["place"] for row in found]
     return paged(page, places, await find_people(tx, scope, [id for _, id in places]))
 
 
 async def count_people(tx: Tx, scope: ReadScope) -> int:
-    found = await rows(tx, COUNT_PEOPLE, **_gate(scope))
+    found = await rows(tx, COUNT_PEOPLE, **scope.gate)
     return int(found[0]["n"])
 
 
@@ -158,7 +158,7 @@ async def list_named_people(tx: Tx, scope: ReadScope, names: str) -> dict[str, t
     """Names (the shown one first) of visible people of whom a name shares a word with `names`, by id; at most 50.
 
     `names` is escaped by service.retrieval.lucene.escaped, and not empty."""
-    found = await rows(tx, LIST_NAMED_PEOPLE, **_gate(scope), names=names)
+    found = await rows(tx, LIST_NAMED_PEOPLE, **scope.gate, names=names)
     return {row["id"]: tuple(name for name in (row["display_name"], *row["aliases"]) if name) for row in found}
 
 
@@ -173,15 +173,6 @@ async def list_same_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> tupl
     """`ids` and whoever is merged with one of them, confirmed or not: what a filter by person means. Grants nothing."""
     found = await rows(tx, LIST_SAME_PEOPLE, space=scope.space, ids=list(ids))
     return tuple(sorted({*ids, *(row["id"] for row in found)}))
-
-
-def _gate(scope: ReadScope) -> dict[str, Any]:
-    return {
-        "space": scope.space,
-        "audiences": scope.audiences,
-        "themselves": scope.themselves,
-        "reads_all": scope.reads_all,
-    }
 
 
 def _person(row: Mapping[str, Any]) -> Person:

@@ -12,7 +12,7 @@ from service.graph.write_corrections import VOICEGRAPH, CorrectionConflict, merg
 from service.graph.write_sessions import RevisionMoved, hold_session
 from service.types.audio import EmbeddingSpace
 from service.types.ids import derived
-from service.types.people import ChannelMean
+from service.types.people import ChannelMean, MayBe
 
 Pair = frozenset[str]
 
@@ -51,19 +51,6 @@ class NewMerge:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
-    """That `subject` (a person or a local speaker) may be `person_id`; the rest as the MAY_BE edge has it."""
-
-    subject: str
-    person_id: str
-    cosine: float
-    margin: float | None
-    threshold: float
-    num_turns: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Merging:
     """All that the end of one session changes about who is who."""
 
@@ -78,7 +65,7 @@ class Merging:
     merges: Sequence[NewMerge]
     confirmations: Mapping[tuple[str, str], str]
     """Of MergeEvidence.unconfirmed those that are sure by now."""
-    proposals: Sequence[Proposed]
+    proposals: Sequence[MayBe]
     channels: Mapping[str, ChannelMean]
 
 
@@ -234,7 +221,7 @@ async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
             )
             corrections.append(correction)
         except CorrectionConflict:
-            proposals.append(Proposed(new.person_id, new.into, new.cosine, None, new.cosine, 0, ALIKE))
+            proposals.append(MayBe(new.person_id, new.into, new.cosine, None, new.cosine, 0, ALIKE))
     for (person, into), correction in sorted(merging.confirmations.items()):
         await merge_people(tx, space, person, into, actor=VOICEGRAPH, why=REPEATED, confirmed=True, correction_id=correction)
         corrections.append(correction)
@@ -247,6 +234,6 @@ async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
     return Merged(tuple(corrections), len(proposals))
 
 
-def _row(proposal: Proposed) -> dict[str, object]:
+def _row(proposal: MayBe) -> dict[str, object]:
     properties = asdict(proposal)
     return {"subject": properties.pop("subject"), "person_id": properties.pop("person_id"), "properties": properties}

@@ -133,11 +133,10 @@ class Gallery:
             self._sizes.insert(position, 0)
         start, size = sum(self._sizes[:position]), self._sizes[position]
         self.voices[position], self._sizes[position] = voice, len(rows.vectors)
+        alike = np.array_equal(self._rows.heard_on[start : start + size], rows.heard_on)
         self._rows = spliced(self._rows, rows, start, size)
-        if size != len(rows.vectors):
+        if not alike:
             self._number()
-        else:
-            self._away = (self._across(narrow=False), self._across(narrow=True))
 
     def count(self, voice: PersonVoice) -> None:
         """Replace the record of a person whose vectors are unchanged."""

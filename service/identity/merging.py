@@ -20,7 +20,7 @@ from service.identity.sets import Sets
 from service.identity.state import FoldState, Proposal
 from service.identity.thresholds import CAMPPLUS, Thresholds
 from service.types.audio import EmbeddingSpace
-from service.types.people import ChannelMean, Consent, PersonVoice, TurnEvidence
+from service.types.people import ChannelMean, Consent, MayBe, PersonVoice, TurnEvidence
 
 Pair = frozenset[str]
 """Ids of two people."""
@@ -104,20 +104,6 @@ class Merge:
     """what `cosine` had to reach"""
     num_turns: int
     """turns of the fragment"""
-
-
-@dataclass(frozen=True, slots=True)
-class MayBe:
-    """For somebody to decide: `subject` (a person, or a track of the session) may be `person_id`."""
-
-    subject: str
-    person_id: str
-    cosine: float
-    margin: float | None
-    threshold: float
-    num_turns: int
-    why: str
-    """alike | exclusive"""
 
 
 @dataclass(frozen=True, slots=True)

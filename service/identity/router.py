@@ -36,8 +36,8 @@ def settle(state: FoldState, config: RouterConfig) -> tuple[FoldState, tuple[Dec
     but pure; nothing is learnt. Raises VoiceSpacesDiffer, BadVoiceVector."""
     order = {p.evidence.message_id: (p.evidence.start, p.evidence.message_id) for p in state.pending}
     decided: list[Decision] = []
-    while True:  # what one decision tells may decide another; each round leaves fewer
+    decisions: tuple[Decision, ...] | None = None
+    while state.pending and decisions != ():  # what one decision tells may decide another; each round leaves fewer
         state, decisions = Settlement(state, config).run()
-        if not decisions:
-            return state, tuple(sorted(decided, key=lambda d: order[d.message_id]))
         decided += decisions
+    return state, tuple(sorted(decided, key=lambda d: order[d.message_id]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from service.graph.channels import list_live_exemplars
@@ -16,7 +16,6 @@ from service.graph.write_merges import (
     Merging,
     NewMerge,
     Pair,
-    Proposed,
     list_at_once,
     read_merge_evidence,
     save_merging,
@@ -74,7 +73,7 @@ async def merge_session(
             people=session.people,
             merges=[NewMerge(m.person_id, m.into, m.cosine, (m.person_id, m.into) in confirmed) for m in result.merges],
             confirmations={edge: correction for edge, correction in known.evidence.unconfirmed.items() if edge in confirmed},
-            proposals=[Proposed(**asdict(proposal)) for proposal in result.proposals],
+            proposals=result.proposals,
             channels=known.channels,
         )
         saved = await graph.write(save_merging, merging)

@@ -191,6 +191,20 @@ class Unresolved:
 Decision = Link | Create | Assigned | Unresolved
 
 
+@dataclass(frozen=True, slots=True)
+class MayBe:
+    """For somebody to decide: `subject` (a person, or a local speaker) may be `person_id`; the rest as on the MAY_BE edge."""
+
+    subject: str
+    person_id: str
+    cosine: float
+    margin: float | None
+    threshold: float
+    num_turns: int
+    why: str
+    """alike | exclusive"""
+
+
 class Assurance(StrEnum):
     """How sure we are who is asking."""
 
