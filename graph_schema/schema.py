@@ -13,6 +13,9 @@ TEXT_SPACES: dict[str, int] = {"e5_small_v2_q": 384, "minilm_l6_v2": 384}
 
 VIEWS = ("turn", "context")
 
+IMAGE_SPACES: dict[str, int] = {"clip_vit_b32": 512}
+"""Embedding spaces of images with a migration of their own, and their dimensions."""
+
 _COMMON = (
     Property("id", "string", "UUID, or the caller's own id; ids we make follow from what they name, so a rerun makes the same"),
     Property("space", "string", "id of the tenant this belongs to"),
@@ -138,6 +141,7 @@ NODES: tuple[Node, ...] = (
         Property("captions_mended", "integer", "places where the transcript broke its format and was read anyway"),
         Property("encoder", "string", "voice embedding space used"),
         Property("embedder", "string", "text embedding space used"),
+        Property("facts_by", "string", "extractor whose facts of this session are written; none: not yet"),
         Property("checkpoint", "string", "JSON: how far the fold has been written, and its state beyond the graph"),
         unique=(("space", "external_id"),),
         ranges=(("space", "started_at", "id"),),
@@ -148,6 +152,7 @@ NODES: tuple[Node, ...] = (
         Property("session_id", "string", "session it belongs to"),
         Property("index", "integer", "position in the session, from 0"),
         Property("text", "string", "what was said; none when nobody wrote it down"),
+        Property("captions", "string", "captions of the images shown with it, one a line"),
         Property("language", "string", "BCP 47"),
         Property("start", "float", "from the session's start", "seconds"),
         Property("end", "float", "from the session's start", "seconds"),
@@ -177,8 +182,23 @@ NODES: tuple[Node, ...] = (
     _node(
         "Fact",
         "self-contained statement with its sources",
-        Property("statement", "string", "understood without its context"),
+        Property(
+            "statement",
+            "string",
+            "understood without its context; {speaker} and {addressee} stand for whom its source turn is by and to, so that "
+            "a name or a correction changes no fact",
+        ),
         Property("kind", "string", "statement | plan | preference | commitment | question"),
+        Property("session_id", "string", "session it was said in"),
+        Property("said_at", "datetime", "when its source turn was said, UTC"),
+        Property("about_from", "datetime", "begin of the time it speaks of, UTC"),
+        Property("about_to", "datetime", "end of that time, not within it, UTC"),
+        Property("about_precision", "string", "year | season | month | week | day | hour | minute"),
+        Property("about_words", "string", "how that time was said: last Friday"),
+        Property("attribute", "string", "what a newer fact of the same speaker supersedes, without the value: favourite food"),
+        Property("value", "string", "of that attribute"),
+        Property("confidence", "float", "of the extractor", "[0, 1]"),
+        Property("extractor", "string", "name and version of what extracted it"),
         Property("valid_from", "datetime", "since when it holds"),
         Property("valid_to", "datetime", "until when; none: still holds"),
         Property("audience", "string", "id of the Audience: the intersection over its evidence"),
@@ -188,7 +208,15 @@ NODES: tuple[Node, ...] = (
             for s in TEXT_SPACES
             for v in VIEWS
         ),
-        ranges=(("audience",),),
+        ranges=(("audience",), ("session_id",)),
+    ),
+    _node(
+        "Image",
+        "an image shown with a message",
+        Property("reference", "string", "address or name that the caller gave"),
+        Property("caption", "string", "what it shows, in words"),
+        Property("position", "integer", "among the images of its message, from 0"),
+        *(Property(f"embedding__{s}", "list<float>", f"L2-normalised {s} embedding") for s in IMAGE_SPACES),
     ),
     _node("Schema", "left brain: a theme holding entities", Property("label", "string", "for people")),
     _node(
@@ -388,10 +416,11 @@ EDGES: tuple[Edge, ...] = (
                 "of a name, what the turn says: self_introduction | weak_introduction | addressed | platform_label | "
                 "doubted_label | shared_label; against it: denied | calls",
             ),
+            Property("role", "string", "of a fact: source, the turn it was taken from, or context"),
         ),
     ),
     Edge("ABOUT", ("NameProposal",), ("Person", "LocalSpeaker"), "whose name it may be"),
-    Edge("ATTACHED_TO", ("AudioMemory",), ("Entity", "Message"), "sounds like this"),
+    Edge("ATTACHED_TO", ("AudioMemory", "Image"), ("Entity", "Message"), "sounds like this; was shown with it"),
     Edge("MENTIONED_IN", ("Entity",), ("Fact", "Message"), "is spoken of there"),
     Edge("ACTIVATED", ("Query",), ("Entity",), "the question touched it"),
     Edge(
@@ -441,10 +470,11 @@ VECTOR_INDEXES: tuple[VectorIndex, ...] = (
         for s, d in TEXT_SPACES.items()
         for v in VIEWS
     ),
+    *(VectorIndex(f"image_embedding__{s}", "Image", f"embedding__{s}", d, ("space",), False) for s, d in IMAGE_SPACES.items()),
 )
 
 FULL_TEXT_INDEXES: tuple[FullTextIndex, ...] = (
-    FullTextIndex("message_text", "Message", ("text", "readers"), "standard-no-stop-words"),
+    FullTextIndex("message_text", "Message", ("text", "captions", "readers"), "standard-no-stop-words"),
     FullTextIndex("fact_text", "Fact", ("statement", "readers"), "standard-no-stop-words"),
     FullTextIndex("person_name", "Person", ("display_name", "aliases"), "standard-no-stop-words"),
 )

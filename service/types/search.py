@@ -13,6 +13,35 @@ class Tool(StrEnum):
     BM25 = "bm25"
     DENSE = "dense"
     DENSE_CONTEXT = "dense_context"
+    FACT_BM25 = "fact_bm25"
+    FACT_DENSE = "fact_dense"
+    REPLIES = "replies"
+    """Next to a hit along REPLIES_TO."""
+    ENTITIES = "entities"
+    """Shares a rare name or term with a hit."""
+    PEOPLE = "people"
+    """By edges alone: who said it, to whom, who was there."""
+    IMAGE = "image"
+
+
+class Layer(StrEnum):
+    INTERACTIONS = "interactions"
+    FACTS = "facts"
+    PROFILES = "profiles"
+
+
+class QuestionType(StrEnum):
+    LOOKUP = "lookup"
+    TEMPORAL = "temporal"
+    LIST = "list"
+    """Several things at once: which books, what have we in common."""
+    WHO = "who"
+    """Who said it: "who told Bo about the trip?"."""
+    DIRECTED = "directed"
+    """What one said to another: "what did Ana tell Bo?", "what was said to me?"."""
+    COMMITMENT = "commitment"
+    OPEN = "open"
+    """Asks for an inference: would, might, likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +64,12 @@ class Filters:
     sessions: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    by_or_to: tuple[str, ...] = ()
+    """Said by one of them or to one of them."""
 
     @property
     def empty(self) -> bool:
-        return not (self.speakers or self.addressees or self.sessions or self.since or self.until)
+        return not (self.speakers or self.addressees or self.by_or_to or self.sessions or self.since or self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +89,24 @@ class Hit:
     found: tuple[Found, ...]
     visible_because: str
     """said_it | addressed | attended | shared | public | reads_all"""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of retrieval, for `explain`."""
+
+    number: int
+    """From 1."""
+    query: str
+    """What was looked for in it."""
+    why: str
+    """Why this round was made."""
+    legs: tuple[str, ...]
+    """Which search ran and how: e.g. `dense:exact`, `dense:index+widen(2)`, `bm25:skipped(empty)`."""
+    new: int
+    """Hits shown that no round before had found."""
+    sufficient: bool
+    """Whether what is there was enough after it."""
 
 
 @dataclass(frozen=True, slots=True)
