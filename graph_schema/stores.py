@@ -51,6 +51,7 @@ STORES: tuple[Store, ...] = (
         ("Session",),
     ),
     Store("messages", "graph", "what was said, its embeddings, who said it to whom", _WITH_SPACE, ("Message",)),
+    Store("images", "graph", "references to and captions of images shown, and their embeddings", _WITH_SPACE, ("Image",)),
     Store(
         "derived statements",
         "graph",
