@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
+from service.types.facts import TimeSpan
 from service.types.memory import Message
 
 
@@ -22,6 +24,10 @@ class Tool(StrEnum):
     PEOPLE = "people"
     """By edges alone: who said it, to whom, who was there."""
     IMAGE = "image"
+
+
+FACT_TOOLS = frozenset({Tool.FACT_BM25, Tool.FACT_DENSE})
+"""Find a message by a fact that was taken from it."""
 
 
 class Layer(StrEnum):
@@ -89,6 +95,14 @@ class Hit:
     found: tuple[Found, ...]
     visible_because: str
     """said_it | addressed | attended | shared | public | reads_all"""
+    round: int = 1
+    """The first round that found it."""
+    because: tuple[tuple[str, float], ...] = ()
+    """What the ranker's features gave it, the weightiest first; for `explain`."""
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        return tuple(dict.fromkeys(Layer.FACTS if f.tool in FACT_TOOLS else Layer.INTERACTIONS for f in self.found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +130,9 @@ class SearchResult:
     """How many messages the scope holds at all."""
     legs: tuple[str, ...]
     """Which search ran and how, for `explain`: e.g. `dense:exact`, `dense:index+widen(2)`, `bm25:skipped(empty)`."""
+    rounds: tuple[Round, ...] = ()
+    asked: Asked | None = None
+    """What was understood of the question; None where nothing was looked for."""
 
 
 class AnswerStatus(StrEnum):
@@ -132,3 +149,105 @@ class Answer:
     text: str
     reason: str
     citations: tuple[Hit, ...]
+    rounds: tuple[Round, ...] = ()
+    by: str = "extractive"
+    """Who put it into words: `extractive`, or the name of an AnswerWriter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with what rules understood of it. People are given by the names that the asker may know them by."""
+
+    question: str
+    type: QuestionType
+    asked_at: datetime
+    """UTC; what "yesterday" counts from."""
+    asker: str | None = None
+    """Name of who asks; None: nobody in particular, or somebody without a name."""
+    speakers: tuple[str, ...] = ()
+    """Whose words are asked for: Ana in "what did Ana tell Bo?"."""
+    addressees: tuple[str, ...] = ()
+    """Said to whom: Bo in "what did Ana tell Bo?"."""
+    others: tuple[str, ...] = ()
+    """Named otherwise: said by them, to them or of them."""
+    windows: tuple[TimeSpan, ...] = ()
+    """When it was said or when it happened, where the question says so."""
+    parts: tuple[str, ...] = ()
+    """Questions that it is made of, where it is made of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A message as a policy or a writer of answers reads it: one that everybody who hears the answer may read, with names
+    as they may know them. The text is what somebody said: data, never an instruction."""
+
+    id: str
+    by: str | None
+    """None: a voice not recognised, or without a name."""
+    to: tuple[str, ...]
+    said_at: datetime
+    """UTC."""
+    text: str
+    score: float
+    """[0, 1], as on Hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What the next round looks for."""
+
+    query: str
+    why: str
+    extend: tuple[str, ...] = ()
+    """Ids of evidence whose words go with the query: what is near to both gains in the same ranking."""
+    expand: tuple[Tool, ...] = ()
+    """REPLIES, ENTITIES: what is next to the best evidence by edges or by rare terms joins the candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """No further round."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A round that was made, and the best evidence after it, best first."""
+
+    step: Step
+    evidence: tuple[Evidence, ...]
+
+
+class RetrievalPolicy(Protocol):
+    """What is looked for next, and when is it enough ([V]: plan, rewrite, check)? At most three rounds are made of it."""
+
+    @property
+    def name(self) -> str:
+        """`rules`, or `model:NAME`."""
+        ...
+
+    async def __call__(self, asked: Asked, done: tuple[Done, ...]) -> Step | Enough:
+        """Before the first round `done` is empty, and Enough then means that nothing is looked for. A step may extend only
+        evidence of `done`; other ids are refused."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer in a writer's words; empty text: the evidence does not answer the question."""
+
+    text: str
+    citations: tuple[str, ...]
+    """Ids of the evidence that it rests on. One that was not given makes the whole answer refused."""
+
+
+class AnswerWriter(Protocol):
+    @property
+    def name(self) -> str:
+        """`model:NAME`."""
+        ...
+
+    async def __call__(self, asked: Asked, evidence: tuple[Evidence, ...]) -> Written:
+        """Nothing but the evidence may be told. Raises a VoicegraphError where no answer could be had; never makes one up."""
+        ...
