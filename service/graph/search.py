@@ -72,16 +72,21 @@ async def full_text(tx: Tx, scope: ReadScope, query: str, filters: Filters, k: i
     The gate stands in the Lucene query, so the index returns what the viewer may read; the edges decide all the same."""
     if not query:
         return Leg((), "skipped(empty)")
-    if not _ESCAPED.fullmatch(query):
-        raise UnescapedQuery()
     if not scope.audiences:
         return Leg((), "skipped(nothing visible)")
-    lucene = f"{_readers(scope)} +text:({query})"
-    found = await rows(tx, FULL_TEXT, lucene=lucene, k=k, **await _narrowed(tx, scope, filters))
+    lucene = f"{readers_clause(scope)} +text:({checked(query)})"
+    found = await rows(tx, FULL_TEXT, lucene=lucene, k=k, **await narrowed(tx, scope, filters))
     return Leg(tuple(Ranked(id, score) for id, score in found[0]["ranked"]), "index")
 
 
-def _readers(scope: ReadScope) -> str:
+def checked(query: str) -> str:
+    """`query` as given. Raises UnescapedQuery."""
+    if not _ESCAPED.fullmatch(query):
+        raise UnescapedQuery()
+    return query
+
+
+def readers_clause(scope: ReadScope) -> str:
     """The gate as a Lucene clause: public, or one id of each hearer among the readers; it adds nothing to the score."""
     if scope.reads_all:
         return ""
@@ -111,7 +116,7 @@ RETURN count(m) AS n
 
 async def count_candidates(tx: Tx, scope: ReadScope, filters: Filters) -> int:
     """How many messages of the scope the filters let through."""
-    found = await rows(tx, COUNT_CANDIDATES, **await _narrowed(tx, scope, filters))
+    found = await rows(tx, COUNT_CANDIDATES, **await narrowed(tx, scope, filters))
     return int(found[0]["n"])
 
 
@@ -175,33 +180,55 @@ async def nearest_messages(
         return Leg((), "skipped(nothing visible)")
     if candidates is None:
         candidates = await count_candidates(tx, scope, filters)
-    narrowed = await _narrowed(tx, scope, filters)
-    asked = {"vector": vector.tolist(), "k": k, **narrowed}
-    exact, in_space, in_audience = (
-        for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)
-    )
+    ways = Ways(*(for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)))
+    found, how = await nearest(tx, scope, ways, vector, filters, k, config, candidates=candidates)
+    return Leg(tuple(Ranked(id, cosine) for id, cosine in found), how)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Three queries for the same: each gives one row, `ranked`, a list of [id, score, …]."""
+
+    exact: str
+    in_space: str
+    in_audience: str
+
+
+async def nearest(
+    tx: Tx,
+    scope: ReadScope,
+    ways: Ways,
+    vector: Samples,
+    filters: Filters,
+    k: int,
+    config: SearchConfig,
+    *,
+    candidates: int,
+) -> tuple[list[list[Any]], str]:
+    """The `k` nearest, best first, as [id, raw cosine, …], and how they were looked for."""
+    asked = {"vector": vector.tolist(), "k": k, **await narrowed(tx, scope, filters)}
     if candidates <= config.exact_limit:
-        return Leg(await _nearest(tx, exact, **asked), "exact")
+        return await _nearest(tx, ways.exact, **asked), "exact"
     if filters.empty and len(scope.audiences) <= config.few_audiences:
-        found: list[Ranked] = []
+        found: list[list[Any]] = []
         for audience in scope.audiences:
             found += await _nearest(
-                tx, in_audience, vector=asked["vector"], space=scope.space, audience=audience,
+                tx, ways.in_audience, vector=asked["vector"], space=scope.space, audience=audience,
                 audiences=scope.audiences, fetch=max(k, config.beam), k=k,
             )  # fmt: skip
-        found.sort(key=lambda ranked: (-ranked.score, ranked.id))
-        return Leg(tuple(found[:k]), f"index:audiences({len(scope.audiences)})")
+        found.sort(key=lambda ranked: (-ranked[1], ranked[0]))
+        return found[:k], f"index:audiences({len(scope.audiences)})"
     fetch, widened = max(config.first_fetch, config.beam, k), 0
     while fetch <= min(config.widest_fetch, config.exact_cost * candidates):
-        near = await _nearest(tx, in_space, fetch=fetch, **asked)
+        near = await _nearest(tx, ways.in_space, fetch=fetch, **asked)
         if len(near) >= k:
-            return Leg(near, f"index+widen({widened})" if widened else "index")
+            return near, f"index+widen({widened})" if widened else "index"
         share = len(near) / fetch
         fetch, widened = max(2 * fetch, min(config.widest_fetch, int(1.5 * k / share) if share else fetch * 8)), widened + 1
-    return Leg(await _nearest(tx, exact, **asked), f"index+widen({widened})+exact" if widened else "exact")
+    return await _nearest(tx, ways.exact, **asked), f"index+widen({widened})+exact" if widened else "exact"
 
 
-async def _narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any]:
+async def narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any]:
     """Parameters of gate and filters; a filter by person means everybody merged with them."""
 
     async def people(ids: Sequence[str]) -> tuple[str, ...] | None:
@@ -218,9 +245,9 @@ async def _narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any
     }
 
 
-async def _nearest(tx: Tx, query: str, **parameters: Any) -> Ranking:
+async def _nearest(tx: Tx, query: str, **parameters: Any) -> list[list[Any]]:
     """Neo4j's scores (1 + cosine) / 2, of the index and of vector.similarity.cosine alike, become raw cosines here.
 
     All in one row: the driver takes longer over sixty rows than the index over its search."""
     found = await rows(tx, query, **parameters)
-    return tuple(Ranked(id, 2.0 * score - 1.0) for id, score in found[0]["ranked"])
+    return [[id, 2.0 * score - 1.0, *more] for id, score, *more in found[0]["ranked"]]
