@@ -1,4 +1,4 @@
-"""`python -m tests.bench.spoken`: check the scenarios (default), write them in one line a turn, render them to speech, or measure."""
+"""`python -m tests.bench.spoken`: check the scenarios (default), write them one line a turn, render them, or measure."""
 
 from __future__ import annotations
 

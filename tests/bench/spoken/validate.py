@@ -1,4 +1,4 @@
-"""Is a scenario whole and fair: does everybody speak only where they are, and may each asker read the gold that they are asked for?"""
+"""Is a scenario whole and fair: does everybody speak only where they are, and may each asker read their gold?"""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class SetConfig:
 
 
 DEFAULT = SetConfig()
-COMMON = frozenset(
+_COMMON = (
     "about after all also and are because been before but can could did does for from get going had has have her him his how "
     "into its just like more not now off one our out over said says she should some than that the their them then there they "
-    "this told was were what when where which who will with would you your".split()
+    "this told was were what when where which who will with would you your"
 )
+COMMON = frozenset(_COMMON.split())
 ORDER = re.compile(r"s(\d+)t(\d+)")
 
 
