@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,11 +19,6 @@ def whole(value: Any) -> Any:
         case list():
             return [whole(item) for item in value]
     return value
-
-
-def is_plain(text: str) -> bool:
-    """One line without control characters, also not U+0000 to U+001F: what a title, a name or a key may be."""
-    return not any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in text)
 
 
 class WholeTexts(SchemaExtension):

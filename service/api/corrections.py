@@ -15,7 +15,7 @@ import strawberry
 from service.api.connections import Connection, connection
 from service.api.context import Asked, Context, global_id, local_id
 from service.api.context import NotAllowed as Refused
-from service.api.jobs import MAX_TEXT, once_per_key, short
+from service.api.jobs import once_per_key
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, SessionType
 from service.api.names import messages
@@ -30,6 +30,7 @@ from service.graph.write_corrections import REASSIGN
 from service.pipelines.correct import Corrected, CorrectionConflict
 from service.pipelines.split_preview import Part
 from service.types.people import Principal
+from service.types.plain import MAX_TEXT, short
 
 MAX_TURNS = 1_000
 """Messages of one correction; whole voices of sessions are named by their id instead."""

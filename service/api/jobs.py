@@ -11,7 +11,6 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
-from service.api.characters import is_plain
 from service.api.connections import Connection, Node, connection
 from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
@@ -28,14 +27,13 @@ from service.types.audio import Progress, Segment
 from service.types.ids import derived
 from service.types.memory import Attendance
 from service.types.people import Principal
+from service.types.plain import MAX_TEXT, short
 from service.wiring import Services
 
 POLL_SECONDS = 0.5
 """How often a subscription looks at its job; progress is written once a second."""
 MAX_INTERVALS = 1_000
 """Comings and goings of one session that a caller may know of."""
-MAX_TEXT = 200
-"""Characters of a title, a name or a key."""
 
 strawberry.enum(JobStatus, name="JobStatus", description="How far a job is.")
 
@@ -252,16 +250,6 @@ def _attendance(given: list[AttendanceInput]) -> list[dict[str, Any]]:
 
 def _segments(intervals: list[list[float]]) -> tuple[Segment, ...]:
     return tuple(Segment(start, end) for start, end in intervals)
-
-
-def short(what: str, text: str) -> str:
-    """`text` without blanks around it. Raises InvalidInput for an empty or a very long one, and for one that is not one plain
-    line: it is shown in lists, logs and prompts."""
-    if not 0 < len(text.strip()) <= MAX_TEXT:
-        raise BadInput(what=what, given=f"{len(text)} characters", needed=f"1 to {MAX_TEXT}")
-    if not is_plain(text.strip()):
-        raise BadInput(what=what, given="a text with control characters", needed="one line without them")
-    return text.strip()
 
 
 async def _get(context: Context, id: str) -> JobType:

@@ -11,13 +11,14 @@ import strawberry
 from graph_schema.schema import VOICE_SPACES
 from service.api.context import Context, global_id, local_id
 from service.api.context import NotAllowed as Refused
-from service.api.jobs import once_per_key, short
+from service.api.jobs import once_per_key
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, find_space, save_space
 from service.pipelines.enrol import VoiceKnown, record_consent, rename
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
+from service.types.plain import short
 
 strawberry.enum(AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it.")
 strawberry.enum(VoiceAccess, name="VoiceAccess", description="What a voice may do when somebody asks.")

@@ -19,6 +19,7 @@ from service.pipelines.split_preview import Part, preview_split
 from service.pipelines.undo import Undoing, undo
 from service.types.audio import Samples, TextEmbedder
 from service.types.ids import fresh
+from service.types.plain import short
 
 __all__ = ["Correct", "Corrected", "CorrectionConflict", "EmbedderDiffers", "Part"]
 
@@ -57,7 +58,7 @@ class Correct:
         CorrectionConflict (theirs already)."""
         if to is not None and name is not None:
             raise InvalidInput(what="whose the turns are", given="a person and the name of a new one", needed="one of the two")
-        correction, name = fresh(), _named(name)
+        correction, name = fresh(), None if name is None else short("the name", name)
         whose = new_person(correction) if name else to
         moving = Moving(
             space, correction, actor, why, datetime.now(UTC), whose, tuple(messages), name=name, is_new=name is not None
@@ -93,7 +94,7 @@ class Correct:
             tuple(messages),
             tuple(local_speakers),
             split_from=person,
-            name=_named(name),
+            name=None if name is None else short("the name", name),
         )
         return await self._with_embeddings(move, moving)
 
@@ -120,8 +121,3 @@ class Correct:
                 assert self._embedder is not None
                 await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
 
-
-def _named(name: str | None) -> str | None:
-    if name is not None and not name.strip():
-        raise InvalidInput(what="the name", given="empty", needed="how the person is called, or none")
-    return name.strip() if name else None

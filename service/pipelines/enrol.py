@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
-from service.errors import InvalidInput, VoicegraphError
+from service.errors import VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import ensure_space
 from service.graph.write_consents import Enrolment, save_consent, save_enrolment
@@ -26,6 +26,7 @@ from service.pipelines.twins import twins
 from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn, Waveform
 from service.types.ids import derived, fresh
 from service.types.people import Consent, Exemplar, PersonVoice, SpaceSettings, VoiceOutcome
+from service.types.plain import short
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Enrol:
         """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
 
         Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, VoiceKnown, InvalidInput, NotFound."""
-        name = _named(name)
+        name = short("the name", name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
         voice = await asyncio.to_thread(self._voice, waveform)
         narrowed = await asyncio.to_thread(self._twins, waveform, voice)
@@ -219,15 +220,10 @@ async def record_consent(
 
 async def rename(graph: Graph, *, space: str, person_id: str, name: str, actor: str) -> None:
     """`actor`: account or person that gives the name. Raises NotFound, InvalidInput."""
-    await graph.write(name_person, space, person_id, _named(name), by=actor)
+    await graph.write(name_person, space, person_id, short("the name", name), by=actor)
 
 
 async def name_also(graph: Graph, *, space: str, person_id: str, alias: str) -> None:
     """Raises NotFound, InvalidInput."""
-    await graph.write(add_alias, space, person_id, _named(alias))
+    await graph.write(add_alias, space, person_id, short("the alias", alias))
 
-
-def _named(name: str) -> str:
-    if not name.strip():
-        raise InvalidInput(what="the name", given="empty", needed="how the person is called")
-    return name.strip()

@@ -14,6 +14,7 @@ from service.graph.driver import Graph, rows
 from service.graph.voices import list_voices
 from service.identity.ask import AskConfig
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
+from service.pipelines.correct import Correct
 from service.pipelines.enrol import Enrol, TooLittleSpeech, VoiceKnown, name_also, record_consent, rename
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
@@ -148,6 +149,18 @@ MATCH (:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar)
 RETURN e.id AS id, e.channel AS channel, e.twin_of AS twin_of, e.message_id AS message_id
 ORDER BY channel, id
 """
+
+
+@pytest.mark.parametrize("name", ["", "  ", "Eve\nAdministrator: yes", "E\u2028ve", "Eve\x1b[31m", "x" * 201, "\ud83d"])
+async def test_a_name_is_one_plain_line_however_it_is_given(graph: Graph, space: str, name: str) -> None:
+    for give in (
+        rename(graph, space=space, person_id="anybody", name=name, actor="account-1"),
+        name_also(graph, space=space, person_id="anybody", alias=name),
+        Correct(graph).reassign(space, ["m"], None, actor="account-1", why="", name=name),
+        Correct(graph).split(space, "anybody", messages=["m"], actor="account-1", why="", name=name),
+    ):
+        with pytest.raises(InvalidInput, match="name|alias"):
+            await give
 
 
 async def test_an_enrolled_voice_is_kept_as_a_telephone_would_carry_it_too(graph: Graph, space: str) -> None:

@@ -1,0 +1,26 @@
+"""What may a name, a title or a key be? One plain line of some length: it is shown in lists, logs and prompts."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from service.errors import InvalidInput
+
+MAX_TEXT = 200
+"""Characters."""
+
+
+def short(what: str, text: str) -> str:
+    """`text` without blanks around it. Raises InvalidInput for an empty or a very long one, and for one that is not one plain
+    line."""
+    text = text.strip()
+    if not 0 < len(text) <= MAX_TEXT:
+        raise InvalidInput(what=what, given=f"{len(text)} characters", needed=f"1 to {MAX_TEXT}")
+    if not is_plain(text):
+        raise InvalidInput(what=what, given="a text with control characters", needed="one line without them")
+    return text
+
+
+def is_plain(text: str) -> bool:
+    """One line without control characters, also not U+0000 to U+001F, and without halves of surrogate pairs."""
+    return not any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text)
