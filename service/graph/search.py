@@ -239,6 +239,7 @@ async def narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any]
         "audiences": scope.audiences,
         "speakers": await people(filters.speakers),
         "addressees": await people(filters.addressees),
+        "by_or_to": await people(filters.by_or_to),
         "sessions": filters.sessions or None,
         "since": filters.since,
         "until": filters.until,
