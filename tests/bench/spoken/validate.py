@@ -186,9 +186,10 @@ def spoken_to(scenario: Scenario, turn_id: str) -> frozenset[str]:
 
 
 def _support(scenario: Scenario, question: Question) -> float:
-    """Share of the answer's words of content that its evidence, its speakers, its session or the question have."""
+    """Share of the words of the answer that its evidence, those who say and hear it, or the question have."""
     turns = scenario.turns
-    said = " ".join((*(f"{turns[id].speaker} {turns[id].text}" for id in question.evidence), question.text))
+    turns_said = (f"{turns[id].speaker} {' '.join(turns[id].addressees)} {turns[id].text}" for id in question.evidence)
+    said = " ".join((*turns_said, question.text))
     needed = _stems(question.answer)
     return len(needed & _stems(said)) / max(1, len(needed))
 
