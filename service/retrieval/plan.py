@@ -1,4 +1,4 @@
-"""What does a question ask for? Words for the lexical leg, meaning for the dense ones, people as constraints. Rules only."""
+"""What does a question ask for? Words for the lexical leg, meaning for the dense ones, people and times. Rules only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,23 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-ASKER_WORDS = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll"})
+from service.retrieval.question_words import words_of
+from service.retrieval.questions import Wants, Word, parts, understand, without_absence, without_lead
+from service.types.facts import TimeSpan
+from service.types.search import QuestionType
+
+ASKER_WORDS = words_of(
+    "i me my mine myself i'm i've i'd i'll ich mir mich mein meine meinen meinem meiner yo mi mis conmigo 我"
+)
+WE_WORDS = words_of("we us our ours ourselves we'd we've we're we'll wir uns unser unsere nosotros nosotras nos 我们")
+"""The asker and who hears the answer too."""
+_OWNERS = words_of("my mine our ours mein meine meinen meinem meiner unser unsere mi mis")
+_VAGUE = words_of(
+    """thing things anything something everything stuff lot happened happen each other another news words told asked miss missed
+    anybody anyone somebody someone everybody everyone was wer wem wen hat haben habe wurde wurden ist der die das von zu über qué
+    quién a le lo la el los las del de se"""
+)
+"""Words beside names that leave a question to the edges: "did Ana tell Bo anything?"."""
 STOP_WORDS = frozenset(
     re.findall(
         r"\S+",
@@ -21,6 +37,9 @@ STOP_WORDS = frozenset(
 """Words that say nothing about what is asked (the index keeps them, since other languages need theirs)."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD_OR_COMMA = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,&]")
+_OWNS = re.compile(r"['’]s?$")
+_IDEOGRAPH = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:'s|ing|ed|es|s|e)$")
 _BLANKS = re.compile(r"\s+")
 
@@ -37,37 +56,123 @@ class Plan:
     """For the embedding: the question without the names of people, which pull the vector to turns that address them."""
     people: tuple[str, ...]
     """Ids of the visible people named in it, and of the asker where it says I or my; theirs are preferred, never required."""
+    type: QuestionType = QuestionType.LOOKUP
+    speakers: tuple[str, ...] = ()
+    """Ids of those whose words are asked for: Ana in "what did Ana tell Bo?". Among `people`, as are the addressees."""
+    addressees: tuple[str, ...] = ()
+    mutual: bool = False
+    """What they said to one another: everybody is speaker and addressee."""
+    wants: Wants | None = None
+    """Of a question of the type WHO: whom it asks for."""
+    absent: bool = False
+    """What was said while the asker was not there."""
+    windows: tuple[TimeSpan, ...] = ()
+    """The times that it names: when something was said, or when it happened."""
+    parts: tuple[str, ...] = ()
+    """The questions that it is made of, where it is made of several."""
+    subject: str = ""
+    """What of `words` says what was said: without times, and words for saying. Empty: by edges and time alone."""
+
+    @property
+    def directed(self) -> bool:
+        """The edges say more than the words: who said it to whom, or while who was away."""
+        return bool(self.addressees or self.absent or self.wants or self.mutual)
 
 
-def plan(question: str, people: Mapping[str, Sequence[str]], asker: Sequence[str] = ()) -> Plan:
-    """`people`: names (and aliases) of visible people by id; `asker`: the asker's ids, empty when nobody in particular asks.
+def plan(
+    question: str,
+    people: Mapping[str, Sequence[str]],
+    asker: Sequence[str] = (),
+    *,
+    hearers: Sequence[str] = (),
+    windows: Sequence[TimeSpan] = (),
+) -> Plan:
+    """`people`: names (and aliases) of visible people by id; `asker`: the asker's ids, empty when nobody in particular asks;
+    `hearers`: ids of those who hear the answer too, whom "we" means beside the asker; `windows`: the times in the question.
 
     A name counts as a whole word or run of words, with or without 's; of two people with one name both are meant."""
-    mentioned: list[str] = []
-    named: list[str] = []
-    meaning = question
-    for name, ids in _by_name(people):
-        pattern = _name_pattern(name)
-        if pattern.search(meaning):
-            mentioned.extend(ids)
-            named.append(name)
-            meaning = pattern.sub(" ", meaning)
-    said = [word.replace("’", "'") for word in _WORD.findall(question.lower())]
-    if ASKER_WORDS.intersection(said):
-        mentioned.extend(asker)
-    meaning = _BLANKS.sub(" ", meaning).strip()
-    words = " ".join(word for word in _WORD.findall(meaning) if word.lower().replace("’", "'") not in STOP_WORDS)
+    whole = without_lead(question)
+    asked, absent = without_absence(whole)
+    asked = next((text for text in (asked, whole) if _WORD.search(text)), question)
+    named = _mentions(asked, people)
+    words = _marked(asked, named, tuple(asker), tuple(dict.fromkeys((*asker, *hearers))))
+    understood = understand(question, words, absent=absent)
+    meaning = _without(asked, named)
+    said = [word for word in _WORD.findall(meaning) if _folded(word) not in STOP_WORDS]
+    mentioned = [id for mention in named for id in mention.ids]
+    mentioned += [id for word in words if word.asker and word.people for id in word.people]
+    about = said if not (understood.speakers or understood.addressees or understood.wants) else (
+        [word for word in said if _folded(word) not in understood.verbs]
+    )  # fmt: skip
+    timed = {_folded(word) for window in windows for word in _WORD.findall(window.words)}
     return Plan(
-        words or ("" if named else question),
-        " ".join(named),
-        meaning if _WORD.search(meaning) else question,
-        tuple(dict.fromkeys(mentioned)),
+        words=" ".join(about or said) or ("" if named else question),
+        names=" ".join(dict.fromkeys(mention.name for mention in named)),
+        meaning=meaning if _WORD.search(meaning) else question,
+        people=tuple(dict.fromkeys(mentioned)),
+        type=understood.type,
+        speakers=understood.speakers,
+        addressees=understood.addressees,
+        mutual=understood.mutual,
+        wants=understood.wants,
+        absent=understood.absent,
+        windows=tuple(windows),
+        parts=parts(question),
+        subject=" ".join(word for word in about if _folded(word) not in _VAGUE | timed),
     )
 
 
 def content_words(text: str) -> frozenset[str]:
     """The words of `text` that say something, folded for comparison: without case, and without common English endings."""
     return frozenset(_ENDING.sub("", word) for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """Somebody named at [start, end) of the question."""
+
+    start: int
+    end: int
+    name: str
+    ids: tuple[str, ...]
+    owner: bool
+
+
+def _mentions(question: str, people: Mapping[str, Sequence[str]]) -> tuple[_Mention, ...]:
+    """In the order of the question; of names within one another the longer one."""
+    found: list[_Mention] = []
+    for name, ids in _by_name(people):
+        for match in _name_pattern(name).finditer(question):
+            start, end = match.span()
+            if not any(start < other.end and other.start < end for other in found):
+                found.append(_Mention(start, end, name, tuple(ids), bool(_OWNS.search(match[0]))))
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def _marked(question: str, named: Sequence[_Mention], asker: tuple[str, ...], together: tuple[str, ...]) -> tuple[Word, ...]:
+    """The words of `question` with people marked: those named, the asker, and who "we" are."""
+    found: list[Word] = []
+    position = 0
+    for mention in (*named, None):
+        for text in _WORD_OR_COMMA.findall(question[position : mention.start if mention else len(question)]):
+            folded = _folded(text)
+            if folded in ASKER_WORDS | WE_WORDS:
+                meant = asker if folded in ASKER_WORDS else together
+                found.append(Word(folded, meant, asker=True, owner=folded in _OWNERS))
+            else:
+                found.append(Word(folded))
+        if mention:
+            found.append(Word(mention.name, mention.ids, owner=mention.owner))
+            position = mention.end
+    return tuple(found)
+
+
+def _without(question: str, named: Sequence[_Mention]) -> str:
+    kept, position = [], 0
+    for mention in named:
+        kept.append(question[position : mention.start])
+        position = mention.end
+    return _BLANKS.sub(" ", " ".join((*kept, question[position:]))).strip()
 
 
 def _by_name(people: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]:
@@ -81,8 +186,11 @@ def _by_name(people: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]
 
 
 def _name_pattern(name: str) -> re.Pattern[str]:
-    """A name that is an everyday word too (Will, May) counts only as written, and not as the first word."""
+    """A name that is an everyday word too (Will, May) counts only as written, and not as the first word; in writing without
+    blanks between words, names have no ends."""
     inner = r"\s+".join(re.escape(part) for part in name.split())
+    if _IDEOGRAPH.search(name):
+        return re.compile(inner)
     if _folded(name) in STOP_WORDS:
         return re.compile(rf"(?<=\S\s){inner}(?:['’]s)?(?!\w)")
     return re.compile(rf"(?<!\w){inner}(?:['’]s)?(?!\w)", re.IGNORECASE)
