@@ -20,8 +20,8 @@ WE_WORDS = words_of("we us our ours ourselves we'd we've we're we'll wir uns uns
 _OWNERS = words_of("my mine our ours mein meine meinen meinem meiner unser unsere mi mis")
 _VAGUE = words_of(
     """thing things anything something everything stuff lot happened happen each other another news words told asked miss missed
-    anybody anyone somebody someone everybody everyone was wer wem wen hat haben habe wurde wurden ist der die das von zu über qué
-    quién a le lo la el los las del de se"""
+    anybody anyone somebody someone everybody everyone was wer wem wen hat haben habe wurde wurden ist der die das von zu über
+    qué quién a le lo la el los las del de se"""
 )
 """Words beside names that leave a question to the edges: "did Ana tell Bo anything?"."""
 STOP_WORDS = frozenset(
