@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from service.retrieval.question_words import words_of
 from service.retrieval.questions import Wants, Word, parts, understand, without_absence, without_lead
+from service.timewords import windows
 from service.types.facts import TimeSpan
 from service.types.search import QuestionType
 
@@ -35,6 +37,9 @@ STOP_WORDS = frozenset(
     )
 )
 """Words that say nothing about what is asked (the index keeps them, since other languages need theirs)."""
+
+NEVER, EVER = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+"""Before and after all that is said."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _WORD_OR_COMMA = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,&]")
@@ -67,7 +72,7 @@ class Plan:
     absent: bool = False
     """What was said while the asker was not there."""
     windows: tuple[TimeSpan, ...] = ()
-    """The times that it names: when something was said, or when it happened."""
+    """The times that it names: when something was said, or when it happened. Open to a side: until EVER, or since NEVER."""
     parts: tuple[str, ...] = ()
     """The questions that it is made of, where it is made of several."""
     subject: str = ""
@@ -85,10 +90,12 @@ def plan(
     asker: Sequence[str] = (),
     *,
     hearers: Sequence[str] = (),
-    windows: Sequence[TimeSpan] = (),
+    asked_at: datetime | None = None,
+    zone: str | None = None,
 ) -> Plan:
     """`people`: names (and aliases) of visible people by id; `asker`: the asker's ids, empty when nobody in particular asks;
-    `hearers`: ids of those who hear the answer too, whom "we" means beside the asker; `windows`: the times in the question.
+    `hearers`: ids of those who hear the answer too, whom "we" means beside the asker. Times in the question are what they
+    mean at `asked_at` in `zone`; without `asked_at` it has none. Raises ZoneUnknown.
 
     A name counts as a whole word or run of words, with or without 's; of two people with one name both are meant."""
     whole = without_lead(question)
@@ -104,7 +111,8 @@ def plan(
     about = said if not (understood.speakers or understood.addressees or understood.wants) else (
         [word for word in said if _folded(word) not in understood.verbs]
     )  # fmt: skip
-    timed = {_folded(word) for window in windows for word in _WORD.findall(window.words)}
+    times = _times(question, asked_at, zone)
+    timed = {_folded(word) for time in times for word in _WORD.findall(time.words)}
     return Plan(
         words=" ".join(about or said) or ("" if named else question),
         names=" ".join(dict.fromkeys(mention.name for mention in named)),
@@ -116,7 +124,7 @@ def plan(
         mutual=understood.mutual,
         wants=understood.wants,
         absent=understood.absent,
-        windows=tuple(windows),
+        windows=times,
         parts=parts(question),
         subject=" ".join(word for word in about if _folded(word) not in _VAGUE | timed),
     )
@@ -165,6 +173,13 @@ def _marked(question: str, named: Sequence[_Mention], asker: tuple[str, ...], to
             found.append(Word(mention.name, mention.ids, owner=mention.owner))
             position = mention.end
     return tuple(found)
+
+
+def _times(question: str, asked_at: datetime | None, zone: str | None) -> tuple[TimeSpan, ...]:
+    found = windows(question, asked_at, zone=zone) if asked_at is not None else ()
+    return tuple(
+        TimeSpan(time.since or NEVER, time.until or EVER, time.precision, question[time.begin : time.end]) for time in found
+    )
 
 
 def _without(question: str, named: Sequence[_Mention]) -> str:

@@ -7,7 +7,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from service.types.facts import TimeSpan
 from service.types.memory import Message
 
 
@@ -170,8 +169,14 @@ class Asked:
     """Said to whom: Bo in "what did Ana tell Bo?"."""
     others: tuple[str, ...] = ()
     """Named otherwise: said by them, to them or of them."""
-    windows: tuple[TimeSpan, ...] = ()
-    """When it was said or when it happened, where the question says so."""
+    absent: bool = False
+    """What was said while the asker was not there."""
+    directed: bool = False
+    """The edges say more than the words: who said it to whom, or while who was away."""
+    contentless: bool = False
+    """It has no words of what was said: "what did Ana tell Bo?"."""
+    windows: tuple[tuple[datetime | None, datetime | None], ...] = ()
+    """[since, until), UTC, of when it was said or when it happened, where the question says so; None: open to that side."""
     parts: tuple[str, ...] = ()
     """Questions that it is made of, where it is made of several."""
 
@@ -202,6 +207,8 @@ class Step:
     """Ids of evidence whose words go with the query: what is near to both gains in the same ranking."""
     expand: tuple[Tool, ...] = ()
     """REPLIES, ENTITIES: what is next to the best evidence by edges or by rare terms joins the candidates."""
+    narrow: bool = False
+    """What the question's speakers said to its addressees goes first, by the edges; with `absent`, while the asker was away."""
 
 
 @dataclass(frozen=True, slots=True)
