@@ -29,6 +29,7 @@ from service.graph.paging import MAX_PAGE, Page
 from service.graph.write_corrections import REASSIGN
 from service.pipelines.correct import Corrected, CorrectionConflict
 from service.pipelines.split_preview import Part
+from service.types.ids import derived
 from service.types.people import Principal
 from service.types.plain import MAX_TEXT, short
 
@@ -243,6 +244,7 @@ async def split_person(
             messages=turns,
             local_speakers=voices,
             name=name,
+            correction_id=_correction_id(context, principal, key),
         )
 
     body = {"person": person, "messages": turns, "local_speakers": voices, "name": name, "why": why}
@@ -262,7 +264,10 @@ async def reassign_messages(
         if "admin" not in principal.scopes:
             await _only_own(context, turns)
         correct = await context.services.correct(settling=True)
-        return await correct.reassign(context.space, turns, to, actor=principal.account_id, why=why, name=name)
+        id = _correction_id(context, principal, key)
+        return await correct.reassign(
+            context.space, turns, to, actor=principal.account_id, why=why, name=name, correction_id=id
+        )
 
     body = {"messages": turns, "to": to, "name": name, "why": why}
     return await _once(context, principal, "reassign_messages", key, body, do)
@@ -305,6 +310,11 @@ def _somebody(context: Context, to: str) -> Principal:
     if principal is None or not ("admin" in principal.scopes or principal.person_id):
         raise Refused(reason=f"To {to}, the token must be the person's own, or have the scope `admin`.")
     return principal
+
+
+def _correction_id(context: Context, principal: Principal, key: str) -> str:
+    """Follows from the key: a request that broke off after its correction was written finds it when it is made again."""
+    return derived("correction", context.space, principal.account_id, key)
 
 
 async def _once(

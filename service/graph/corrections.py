@@ -49,7 +49,7 @@ class RecordedCorrection:
         return int(self.record["revision"])
 
 
-GET_CORRECTION = """
+FIND_CORRECTION = """
 MATCH (c:Correction {space: $space, id: $correction_id})
 RETURN c {.id, .kind, .actor, .people, .messages, .record} AS correction, c.undone_at IS NOT NULL AS undone
 """
@@ -101,12 +101,18 @@ async def list_corrections(
     return paged(page, [row["place"] for row in found], records)
 
 
+async def find_correction(tx: Tx, space: str, correction_id: str) -> tuple[RecordedCorrection, bool] | None:
+    """For writers, without a gate: the correction, and whether it was undone already; None where there is none."""
+    found = await rows(tx, FIND_CORRECTION, space=space, correction_id=correction_id)
+    return (_recorded(found[0]["correction"]), found[0]["undone"]) if found else None
+
+
 async def get_correction(tx: Tx, space: str, correction_id: str) -> tuple[RecordedCorrection, bool]:
-    """For undoing it, without a gate: the correction, and whether it was undone already. Raises NotFound."""
-    found = await rows(tx, GET_CORRECTION, space=space, correction_id=correction_id)
-    if not found:
+    """As find_correction. Raises NotFound."""
+    found = await find_correction(tx, space, correction_id)
+    if found is None:
         raise NotFound(kind="correction", id=correction_id)
-    return _recorded(found[0]["correction"]), found[0]["undone"]
+    return found
 
 
 async def list_corrections_of_turns(tx: Tx, space: str, messages: Sequence[str]) -> list[RecordedCorrection]:

@@ -48,17 +48,26 @@ class Correct:
         return await self._graph.write(say_not_same, space, person, other, actor=actor, why=why)
 
     async def reassign(
-        self, space: str, messages: Sequence[str], to: str | None, *, actor: str, why: str, name: str | None = None
+        self,
+        space: str,
+        messages: Sequence[str],
+        to: str | None,
+        *,
+        actor: str,
+        why: str,
+        name: str | None = None,
+        correction_id: str | None = None,
     ) -> Corrected:
         """These turns are `to`'s, or (None) not of whom they were put down to and nobody's so far; with a `name` instead of
         `to`, they are somebody's who was not known here before and is called so: `person_id` of the result. Their exemplars
         go with them as consent allows, both voices are made anew from what is left, and the sessions are settled again.
+        `correction_id`: for a caller who may ask twice; done under it before, it is not done again.
 
         Raises NotFound, InvalidInput (no messages; both `to` and `name`), SessionBusy (a session still open), EmbedderDiffers,
         CorrectionConflict (theirs already)."""
         if to is not None and name is not None:
             raise InvalidInput(what="whose the turns are", given="a person and the name of a new one", needed="one of the two")
-        correction, name = fresh(), None if name is None else short("the name", name)
+        correction, name = correction_id or fresh(), None if name is None else short("the name", name)
         whose = new_person(correction) if name else to
         moving = Moving(
             space, correction, actor, why, datetime.now(UTC), whose, tuple(messages), name=name, is_new=name is not None
@@ -75,6 +84,7 @@ class Correct:
         messages: Sequence[str] = (),
         local_speakers: Sequence[str] = (),
         name: str | None = None,
+        correction_id: str | None = None,
     ) -> Corrected:
         """These turns (or all of the person's turns by these voices of sessions) are somebody else's, new and different:
         `person_id` of the result. As reassign, and the two are remembered not to be the same.
@@ -83,7 +93,7 @@ class Correct:
         that person's; nothing would be left)."""
         if bool(messages) == bool(local_speakers):
             raise InvalidInput(what="what to split off", given="messages and local speakers", needed="exactly one of the two")
-        correction = fresh()
+        correction = correction_id or fresh()
         moving = Moving(
             space,
             correction,
@@ -120,4 +130,3 @@ class Correct:
             except TextsMissing as missing:
                 assert self._embedder is not None
                 await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
-

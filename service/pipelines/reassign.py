@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from service.errors import InvalidInput, NotFound
-from service.graph.corrections import RecordedCorrection, list_corrections_of_turns
+from service.graph.corrections import RecordedCorrection, find_correction, list_corrections_of_turns
 from service.graph.driver import Tx
 from service.graph.merges import list_merges
 from service.graph.settled_sessions import SettledSession, get_settled_session
@@ -72,8 +72,11 @@ class Moving:
 
 
 async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: Mapping[str, Samples]) -> Corrected:
-    """Raises what Correct.reassign and Correct.split say, and TextsMissing."""
+    """What was done before under the same id is not done again. Raises what Correct.reassign and Correct.split say, and
+    TextsMissing."""
     settings = await lock_space(tx, moving.space)
+    if before := await find_correction(tx, moving.space, moving.correction_id):
+        return _done(before[0].id, before[0].kind, before[0].record)
     turns = await _turns(tx, moving)
     stood = await sessions_of(tx, moving.space, turns)
     exemplars = await exemplar_moves(tx, settings, turns, moving.to, moving.now)
@@ -109,15 +112,14 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     await save_correction(
         tx, NewCorrection(moving.correction_id, moving.space, kind, moving.actor, moving.why, told_of, messages, record)
     )
-    return Corrected(
-        moving.correction_id,
-        kind,
-        tuple(sorted(people)),
-        len(turns),
-        tuple(session.session_id for session in sessions),
-        moving.to,
-        exemplars.gone,
-    )
+    return _done(moving.correction_id, kind, record)
+
+
+def _done(correction_id: str, kind: str, record: Mapping[str, Any]) -> Corrected:
+    people = {turn["speaker_id"] for turn in record["turns"]} | {record["to"]}
+    gone = tuple(exemplar["id"] for exemplar in record["exemplars"] if exemplar["now"] is None)
+    sessions = tuple(sorted(record["sessions"]))
+    return Corrected(correction_id, kind, tuple(sorted(people - {None})), len(record["turns"]), sessions, record["to"], gone)
 
 
 # ---- which turns

@@ -24,6 +24,7 @@ from service.graph.write_sessions import SessionBusy, open_session
 from service.pipelines.correct import Correct, CorrectionConflict, EmbedderDiffers
 from service.pipelines.expire import expire_voices
 from service.pipelines.gallery import GalleryReader
+from service.types.ids import fresh
 from service.types.people import AnonymousVoices, Assurance, Consent, SpaceSettings, Viewer
 from tests.builders import VOICE, a_session, a_voice
 from tests.graph.correction_builders import (
@@ -75,6 +76,19 @@ async def visible(graph: Graph, space: str, person: str, session: str = "monday"
 
 async def give_consent(graph: Graph, space: str, person: str, state: Consent) -> None:
     await graph.write(save_consent, space, person, state, text_version="1", channel="form", at=datetime.now(UTC))
+
+
+async def test_what_was_done_under_an_id_is_not_done_again(graph: Graph, space: str) -> None:
+    _, ben = await two_people(graph, space)
+    both = [message(space, "monday", i) for i in (1, 3)]
+    for ask in (
+        lambda id: correct(graph).reassign(space, both[:1], None, **BY_ADMIN, name="Eva", correction_id=id),
+        lambda id: correct(graph).split(space, ben, messages=both[1:], **BY_ADMIN, name="Ina", correction_id=id),
+    ):
+        id = fresh()
+        first, before = await ask(id), await state(graph, space)
+        assert await ask(id) == first
+        assert await state(graph, space) == before
 
 
 # ---- merges and verdicts
