@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from service.errors import VoicegraphError
 from service.graph.cypher import for_space
-from service.graph.driver import rows
+from service.graph.driver import only, rows
 from service.graph.people import list_same_people
 from service.types.search import Filters, Ranked, Ranking
 
@@ -250,5 +250,5 @@ async def _nearest(tx: Tx, query: str, **parameters: Any) -> list[list[Any]]:
     """Neo4j's scores (1 + cosine) / 2, of the index and of vector.similarity.cosine alike, become raw cosines here.
 
     All in one row: the driver takes longer over sixty rows than the index over its search."""
-    found = await rows(tx, query, **parameters)
-    return [[id, 2.0 * score - 1.0, *more] for id, score, *more in found[0]["ranked"]]
+    (ranked,) = await only(tx, query, **parameters)
+    return [[id, 2.0 * score - 1.0, *more] for id, score, *more in ranked]

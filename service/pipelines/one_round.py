@@ -1,4 +1,4 @@
-"""What does one look into the graph find? Three legs at once, and their hits ranked together."""
+"""What does one look into the graph find? Searches at once, one read of what is worth reading, and one ranking of it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from service.graph import search as legs
-from service.graph.messages import count_messages, find_said_by_or_to
+from service.graph.candidates import near, read_around, read_candidates, words_said
+from service.graph.messages import count_messages
 from service.graph.people import list_same_people
-from service.retrieval.fusion import FusionConfig, favour, fuse
-from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
-from service.retrieval.ranking import Candidate, Pool
+from service.retrieval.ranking import Pool, Ranker
+from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.audio import Samples, TextEmbedder
-from service.types.search import Filters, Ranking, Tool
+from service.types.candidates import Around, Place, Read, Words
+from service.types.search import Filters
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Graph, Tx
 
-_VIEWS = {Tool.DENSE: "turn", Tool.DENSE_CONTEXT: "context"}
-
 
 @dataclass(frozen=True, slots=True)
 class OneRoundConfig:
-    leg: int = 60  # hits of each leg that are fused; more changes Recall@15 by less than a point (retrieval.md §10)
+    terms: int = 300  # hits of each word; what is said around hits counts too, and a common word has many
+    near: int = 200  # hits of each view
     legs: legs.SearchConfig = field(default_factory=legs.SearchConfig)
-    fusion: FusionConfig = field(default_factory=FusionConfig)
+    signals: SignalsConfig = field(default_factory=SignalsConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """One look before it is ranked."""
+
+    signals: Signals
+    visible: int
+    legs: tuple[str, ...]
 
 
 class OneRound:
@@ -37,33 +46,48 @@ class OneRound:
     def __init__(self, graph: Graph, embedder: TextEmbedder, config: OneRoundConfig | None = None) -> None:
         self._graph = graph
         self._embedder = embedder
+        self._ranker = Ranker()
         self.config = config or OneRoundConfig()
 
     async def __call__(self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = ()) -> Pool:
         """Candidates in the scope, best first. `before`: ids of what a round before found, whose words extend the query."""
-        lexical, (visible, candidates), vector = await asyncio.gather(
-            self._graph.read(legs.full_text, scope, lucene_query(planned.words, planned.names), filters, self.config.leg),
-            self._graph.read(_sizes, scope, filters),
-            asyncio.to_thread(self._embedder.queries, [planned.meaning]),
-        )
-        dense = await asyncio.gather(*(self._nearest(scope, v, vector[0], filters, candidates) for v in _VIEWS.values()))
-        ran = {Tool.BM25: lexical, **dict(zip(_VIEWS, dense, strict=True))}
-        ranked = await self._graph.read(self._ranked, scope, planned, {tool: leg.ranking for tool, leg in ran.items()})
-        return Pool(ranked, visible, tuple(f"{tool.value}:{leg.how}" for tool, leg in ran.items()))
+        looked = await self.look(scope, planned, filters, before)
+        return Pool(self._ranker(looked.signals), looked.visible, looked.legs)
 
-    async def _nearest(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
+    async def look(self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = ()) -> Looked:
+        """All that the ranking is made of."""
+        config = self.config
+        queries = term_queries(planned.words, config.signals)
+        names = term_queries(planned.names, config.signals)
+        vectors, said, (visible, candidates) = await asyncio.gather(
+            asyncio.to_thread(self._embedder.queries, [planned.meaning]),
+            self._graph.read(words_said, scope, [*queries, *names], filters, config.terms),
+            self._graph.read(_sizes, scope, filters),
+        )
+        (turn, how), (context, how_context) = await asyncio.gather(
+            self._near(scope, "turn", vectors[0], filters, candidates),
+            self._near(scope, "context", vectors[0], filters, candidates),
+        )
+        hits = Hits(said[: len(queries)], said[len(queries) :], turn, context)
+        places = worth_reading(hits, config.signals)
+        read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
+        ran = (f"bm25:{'index' if queries else 'skipped(empty)'}", f"dense:{how}", f"dense_context:{how_context}")
+        signals = Signals(planned.meaning, hits, read, around, planned.windows, bool(planned.people))
+        return Looked(signals, visible, ran)
+
+    async def _near(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> tuple[Words, str]:
         return await self._graph.read(
-            legs.nearest_messages, scope, self._embedder.embedding_space.name, view, vector, filters, self.config.leg,
-            self.config.legs, candidates=candidates,
+            near, scope, self._embedder.embedding_space.name, view, vector, filters, self.config.near, self.config.legs,
+            candidates=candidates,
         )  # fmt: skip
 
-    async def _ranked(self, tx: Tx, scope: ReadScope, planned: Plan, rankings: dict[Tool, Ranking]) -> tuple[Candidate, ...]:
-        fused = fuse(rankings, self.config.fusion)
-        if planned.people and fused:
-            people = await list_same_people(tx, scope, planned.people)
-            meant = await find_said_by_or_to(tx, scope, [hit.id for hit in fused], people)
-            fused = favour(fused, meant, sum(map(bool, rankings.values())), self.config.fusion)
-        return tuple(Candidate(hit.id, min(1.0, hit.score), hit.found) for hit in fused)
+    async def _read(
+        self, tx: Tx, scope: ReadScope, places: Sequence[Place], vectors: Samples, people: Sequence[str], filters: Filters
+    ) -> tuple[tuple[Read, ...], dict[Place, Around]]:
+        meant = await list_same_people(tx, scope, people) if people else ()
+        space = self._embedder.embedding_space.name
+        read = await read_candidates(tx, scope, space, places, list(vectors), meant, filters)
+        return read, dict(await read_around(tx, scope, beside([one.place for one in read], self.config.signals)))
 
 
 async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int]:

@@ -28,13 +28,13 @@ def fuse(rankings: Mapping[Tool, Ranking], config: FusionConfig | None = None) -
     non-empty ranking would give. Ties keep the order of the first ranking that has one of them."""
     config = config or FusionConfig()
     ran = {tool: ranking for tool, ranking in rankings.items() if ranking}
-    best = sum(config.weights[tool] for tool in ran) / (config.k + 1)
+    best = sum(config.weights.get(tool, 1.0) for tool in ran) / (config.k + 1)
     found: dict[str, list[Found]] = {}
     for tool, ranking in ran.items():
         for rank, ranked in enumerate(ranking, start=1):
             found.setdefault(ranked.id, []).append(Found(tool, rank, ranked.score))
     fused = [
-        Fused(id, sum(config.weights[f.tool] / (config.k + f.rank) for f in by) / best, tuple(by)) for id, by in found.items()
+        Fused(id, sum(config.weights.get(f.tool, 1.0) / (config.k + f.rank) for f in by) / best, tuple(by)) for id, by in found.items()
     ]
     return tuple(sorted(fused, key=lambda hit: -hit.score))
 

@@ -1,21 +1,30 @@
-"""Which candidates of a round answer best? What a round found, ranked, with what spoke for each."""
+"""Which candidates of a round answer best? A weight for each feature, and a sum."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from service.types.search import Found
+import numpy as np
+import numpy.typing as npt
+
+from service.retrieval.features import features
+from service.retrieval.signals import Signals
+from service.retrieval.weights import Weights, shipped
+from service.types.candidates import Place
+from service.types.search import Found, Tool
+
+NUM_REASONS = 6
+"""Of a hit, shown by `explain`: more than a reader takes in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     id: str
     score: float
-    """[0, 1], comparable within one pool."""
+    """[0, 1]: how likely it is to answer, as far as the data tells that the weights come from."""
     found: tuple[Found, ...]
-    because: Mapping[str, float] = field(default_factory=dict)
-    """Contribution of each feature to the score, largest first, for `explain`."""
+    because: tuple[tuple[str, float], ...] = ()
+    """What the weightiest features add to its score (before it became a probability), the weightiest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +36,49 @@ class Pool:
     """How many messages the scope holds at all."""
     legs: tuple[str, ...]
     """Which search ran and how: e.g. `dense:exact`, `bm25:skipped(empty)`."""
+
+
+class Ranker:
+    """A linear ranker; what it knows lies in `weights`."""
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        self.weights = weights or shipped()
+
+    def __call__(self, signals: Signals) -> tuple[Candidate, ...]:
+        """All that was read, best first; ties by id, so that one question has one answer."""
+        matrix, names = features(signals)
+        added = matrix * self.weights.of(names)
+        totals = added.sum(axis=1)
+        ranks = _ranks(signals)
+        order = sorted(range(len(totals)), key=lambda row: (-totals[row], signals.read[row].id))
+        return tuple(
+            Candidate(
+                signals.read[row].id,
+                self.weights.probability(float(totals[row])),
+                _found(signals.read[row].place, ranks),
+                _reasons(added[row], names),
+            )
+            for row in order
+        )
+
+
+def _reasons(added: npt.NDArray[np.float64], names: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    first = np.argsort(-np.abs(added), kind="stable")[:NUM_REASONS]
+    return tuple((names[i], round(float(added[i]), 3)) for i in first if added[i])
+
+
+def _ranks(signals: Signals) -> dict[Tool, dict[Place, Found]]:
+    from service.retrieval.signals import summed
+
+    hits = signals.hits
+    ranks: dict[Tool, dict[Place, Found]] = {}
+    for tool, words in (
+        (Tool.BM25, summed((*hits.terms, *hits.names))), (Tool.DENSE, hits.turn), (Tool.DENSE_CONTEXT, hits.context),
+    ):  # fmt: skip
+        best = sorted(words, key=lambda place: (-words[place], place))
+        ranks[tool] = {place: Found(tool, rank, words[place]) for rank, place in enumerate(best, start=1)}
+    return ranks
+
+
+def _found(place: Place, ranks: dict[Tool, dict[Place, Found]]) -> tuple[Found, ...]:
+    return tuple(found[place] for found in ranks.values() if place in found)

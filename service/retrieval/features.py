@@ -1,0 +1,250 @@
+"""What speaks for a candidate? Numbers from its searches, its neighbours, its words, and who said it when.
+
+Scores are taken relative to the pool (z: in its standard deviations) or to the best a candidate could have (gap), so that
+they mean the same for a question of two words and one of twelve.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from service.retrieval.signals import Signals
+from service.types.candidates import Place, Words
+
+Column = npt.NDArray[np.float64]
+"""Shape (candidates,)."""
+
+Item = TypeVar("Item")
+
+REACH = 20
+"""Turns that the widest kernel reaches: a passage of a meeting (retrieval.md §10.1.1)."""
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_ASKS = re.compile(r"[?？]\s*[\"”’)]*\s*$")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+_YEAR = re.compile(r"\d{4}$|\d+(?:st|nd|rd|th)$")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TIME = _set("""yesterday today tonight tomorrow ago last next week weeks weekend month months year years day days recently
+    morning evening afternoon night since monday tuesday wednesday thursday friday saturday sunday january february march april
+    june july august september october november december""")
+_NUMBER = _set("one two three four five six seven eight nine ten twelve dozen hundred thousand twice couple")
+_REASON = _set("because since cause cuz reason reasons why so")
+_FIRST = _set("i i'm i've i'd i'll my me we our us")
+_WHEN = re.compile(r"\bwhen\b|\bhow long\b|\bwhat (?:date|day|month|year|time)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow (?:many|much|often|old|long)\b", re.IGNORECASE)
+_WHERE_WHO = re.compile(r"\bwh(?:ere|o|ose|ich)\b|\bwhat (?:is|are|was|were) the names?\b", re.IGNORECASE)
+_WHY = re.compile(r"\bwhy\b|\bhow (?:does|did|do|is|are|was)\b", re.IGNORECASE)
+_DAY = 86_400.0
+
+
+def features(signals: Signals) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """Shape (candidates, features), and the features' names; rows as `signals.read`."""
+    named = _Pool(signals).all()
+    names = tuple(named)
+    if not signals.read:
+        return np.zeros((0, len(names))), names
+    return np.nan_to_num(np.stack([named[name] for name in names], axis=1)), names
+
+
+class _Pool:
+    """One question's candidates, column by column."""
+
+    def __init__(self, signals: Signals) -> None:
+        self.signals = signals
+        self.read = signals.read
+        self.places = [one.place for one in signals.read]
+        hits = signals.hits
+        self.best = sum(max(words.values(), default=0.0) for words in hits.terms) or 1.0
+        """What a message with every word at its best would score."""
+        self.words = _Line(hits.terms, self.places)
+        floor = min(hits.turn.values(), default=0.0)
+        self.near = _Line([{place: cosine - floor for place, cosine in hits.turn.items()}], self.places)
+        floor = min(hits.context.values(), default=0.0)
+        self.near_context = _Line([{place: cosine - floor for place, cosine in hits.context.items()}], self.places)
+
+    def all(self) -> dict[str, Column]:
+        return {**self.lexical(), **self.dense(), **self.passage(), **self.form(), **self.people(), **self.time()}
+
+    # ---- words
+
+    def lexical(self) -> dict[str, Column]:
+        at = {step: self.words.at(step) / self.best for step in range(-3, 2)}
+        """Shape (candidates, terms) each: what the turn `step` away scores for each word."""
+        turn = at[0].sum(axis=1)
+        context = np.maximum.reduce([at[0], 0.9 * at[-1], 0.8 * at[-2], 0.7 * at[-3]]).sum(axis=1)
+        pair = np.maximum(at[0], 0.9 * at[-1]).sum(axis=1)
+        reply = np.maximum(at[0], 0.9 * at[1]).sum(axis=1)
+        names = _Line(self.signals.hits.names, self.places).at(0).sum(axis=1)
+        return {
+            "words_z": z(turn), "words_gap": turn - turn.max(initial=0.0), "words": turn,
+            "words_share": (at[0] > 0).mean(axis=1) if at[0].shape[1] else np.zeros(len(self.read)),
+            "words_context_z": z(context), "words_context_gap": context - context.max(initial=0.0), "words_context": context,
+            "words_pair_z": z(pair), "words_reply_z": z(reply),
+            "words_before": z(at[-1].sum(axis=1)), "words_before2": z(at[-2].sum(axis=1)),
+            "words_before3": z(at[-3].sum(axis=1)), "words_after": z(at[1].sum(axis=1)), "names_said": z(names),
+        }  # fmt: skip
+
+    # ---- meaning
+
+    def dense(self) -> dict[str, Column]:
+        turn, context = self.cosines
+        return {
+            "turn_z": z(turn), "turn_gap": turn - turn.max(initial=0.0),
+            "context_z": z(context), "context_gap": context - context.max(initial=0.0),
+            "turn_before": z(self.near.at(-1)[:, 0]), "turn_after": z(self.near.at(1)[:, 0]),
+            "context_after": z(self.near_context.at(1)[:, 0]),
+            "context_after3": z(self.near_context.at(3)[:, 0]),
+        }  # fmt: skip
+
+    @cached_property
+    def cosines(self) -> tuple[Column, Column]:
+        turn = np.array([one.turn[0] if one.turn and one.turn[0] is not None else np.nan for one in self.read])
+        context = np.array([one.context if one.context is not None else np.nan for one in self.read])
+        return filled(turn), filled(context)
+
+    # ---- the passage it stands in
+
+    def passage(self) -> dict[str, Column]:
+        made: dict[str, Column] = {}
+        for width in (2, 5, 10, 20):
+            made[f"words_within{width}"] = z(self.words.kernel(width))
+            made[f"turn_within{width}"] = z(self.near.kernel(width))
+        for width in (5, 20):
+            made[f"words_cover{width}"] = z(self.words.cover(width))
+        made["words_session"] = z(self.words.session(1))
+        made["turn_session"] = z(self.near.session(1))
+        made["words_session3"] = z(self.words.session(3))
+        made["turn_session3"] = z(self.near.session(3))
+        made["context_session"] = z(self.near_context.session(1))
+        return made
+
+    # ---- how it is said
+
+    def form(self) -> dict[str, Column]:
+        texts = [one.text for one in self.read]
+        said = [_WORD.findall(text.lower().replace("’", "'")) for text in texts]
+        words = [frozenset(each) for each in said]
+        length = np.array([math.log1p(len(each)) for each in said])
+        asks = flags(texts, _ASKS.search)
+        asked_before = flags([self._text(-1, place) for place in self.places], _ASKS.search)
+        question = self.signals.question
+        flag = {kind: float(bool(find.search(question))) for kind, find in
+                {"when": _WHEN, "count": _HOW_MANY, "who": _WHERE_WHO, "why": _WHY}.items()}  # fmt: skip
+        tells = {
+            "when": flags(words, lambda each: each & _TIME or any(map(_YEAR.match, each))),
+            "count": flags(words, lambda each: each & _NUMBER or any(word[0].isdigit() for word in each)),
+            "who": flags(texts, _NAME.search), "why": flags(words, _REASON.intersection),
+        }  # fmt: skip
+        turn = z(self.cosines[0])
+        return {
+            "length": length, "length_z": z(length), "asks": asks, "asked_before": asked_before,
+            "asked_and_near_before": asked_before * z(self.near.at(-1)[:, 0]),
+            "asks_and_near": asks * turn, "shows": np.array([float(bool(one.captions)) for one in self.read]),
+            "first_person": flags(words, _FIRST.intersection),
+            **{f"tells_{kind}": column for kind, column in tells.items()},
+            **{f"{kind}_told": flag[kind] * column for kind, column in tells.items()},
+        }  # fmt: skip
+
+    # ---- who and when
+
+    def people(self) -> dict[str, Column]:
+        by = np.array([float(one.by) for one in self.read])
+        to = np.array([float(one.to) for one in self.read])
+        before = [self.signals.around.get((session, index - 1)) for session, index in self.places]
+        same = np.array([
+            float(b is not None and b.speaker_id is not None and b.speaker_id == one.speaker_id)
+            for b, one in zip(before, self.read, strict=True)
+        ])  # fmt: skip
+        return {"by": by, "to": to, "neither": (1 - by) * (1 - to) * float(self.signals.named), "goes_on": same}
+
+    def time(self) -> dict[str, Column]:
+        said = np.array([float(one.said_at) for one in self.read])
+        within, after = np.zeros(len(self.read)), np.zeros(len(self.read))
+        for window in self.signals.windows:
+            start, end = window.start.timestamp(), window.end.timestamp()
+            within = np.maximum(within, (said >= start) & (said < end))
+            days = (said - end) / _DAY
+            after = np.maximum(after, np.where(days >= 0, np.exp(-days / 7.0), 0.0))
+        return {"in_window": within, "soon_after": after * (within == 0)}
+
+    def _text(self, step: int, place: Place) -> str:
+        around = self.signals.around.get((place[0], place[1] + step))
+        return around.text if around else ""
+
+
+class _Line:
+    """Scores along the sessions of the candidates, zero where nothing was found."""
+
+    def __init__(self, found: Sequence[Words], places: Sequence[Place]) -> None:
+        ends: dict[str, int] = {}
+        for session, index in (*places, *(place for words in found for place in words)):
+            ends[session] = max(ends.get(session, 0), index)
+        starts: dict[str, int] = {}
+        length = REACH
+        for session in dict.fromkeys(session for session, _ in places):
+            starts[session] = length
+            length += ends[session] + 1 + REACH
+        scores = np.zeros((length, max(1, len(found))))
+        for term, words in enumerate(found):
+            for (session, index), score in words.items():
+                if session in starts:
+                    scores[starts[session] + index, term] = score
+        stand = np.array([starts[session] + index for session, index in places], dtype=int)
+        self._scores = scores
+        self._sums = scores.sum(axis=1)
+        self._near = stand[:, None] + np.arange(-REACH, REACH + 1)
+        self._sessions = [(session, slice(start, start + ends[session] + 1)) for session, start in starts.items()]
+        self._of = np.array([list(starts).index(session) for session, _ in places], dtype=int)
+
+    def at(self, step: int) -> npt.NDArray[np.float64]:
+        """Shape (candidates, terms): the scores of the turn `step` further on."""
+        return np.asarray(self._scores[self._near[:, REACH + step]])
+
+    def kernel(self, width: int) -> Column:
+        """Triangular sum of all terms within `width` turns, the candidate's own turn left out."""
+        weights = self._fading(width)
+        weights[REACH] = 0.0
+        return np.asarray(self._sums[self._near] @ weights)
+
+    def cover(self, width: int) -> Column:
+        """For each term the best within `width` turns, added up: is the passage about all of the question?"""
+        within = slice(REACH - width, REACH + width + 1)
+        near = self._scores[self._near[:, within]] * self._fading(width)[within, None]
+        return np.asarray(near.max(axis=1).sum(axis=1))
+
+    def session(self, top: int) -> Column:
+        """Mean of the session's `top` best turns."""
+        means = np.array([np.sort(self._sums[where])[-top:].mean() for _, where in self._sessions])
+        return means[self._of] if len(self._of) else np.zeros(0)
+
+    def _fading(self, width: int) -> Column:
+        return np.maximum(0.0, 1.0 - np.abs(np.arange(-REACH, REACH + 1)) / (width + 1))
+
+
+def z(column: Column) -> Column:
+    """In standard deviations from the pool's mean; 0 where all are alike."""
+    if not len(column):
+        return column
+    spread = float(column.std())
+    return np.zeros_like(column) if spread < 1e-9 else (column - column.mean()) / spread
+
+
+def filled(column: Column) -> Column:
+    """What is not there counts as the least of the pool."""
+    known = column[~np.isnan(column)]
+    return np.where(np.isnan(column), known.min() if len(known) else 0.0, column)
+
+
+def flags(items: Sequence[Item], found: Callable[[Item], object]) -> Column:
+    return np.array([float(bool(found(item))) for item in items])

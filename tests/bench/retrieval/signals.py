@@ -1,0 +1,117 @@
+"""What does the product see of each question? Its signals, through the real graph, kept in the cache to fit on.
+
+`python -m tests.bench.retrieval.signals locomo locomo_pooled qmsum_testval qmsum_train` fills the spaces that are not
+there yet and asks every question; NEO4J_URI says where.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+from rich.console import Console
+from rich.progress import track
+
+from service.graph import migrate
+from service.graph.driver import Graph, GraphConfig
+from service.graph.people import list_named_people
+from service.language.embed import load_text_embedder
+from service.pipelines.one_round import OneRound, OneRoundConfig
+from service.retrieval.lucene import escaped
+from service.retrieval.plan import plan
+from service.retrieval.signals import Signals
+from service.types.search import Filters
+from tests.bench.report import SHARED
+from tests.bench.retrieval.corpus import Stored, store
+from tests.bench.retrieval.embedded import Embedded
+from tests.bench.retrieval.gold import Corpus, pooled
+from tests.bench.retrieval.locomo import locomo
+from tests.bench.retrieval.qmsum import qmsum
+
+CACHE = Path(platformdirs.user_cache_dir("voicegraph"))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with what the product saw."""
+
+    id: str
+    category: str
+    corpus: str
+    gold: tuple[str, ...]
+    """Turn ids."""
+    ids: tuple[str, ...]
+    """Turn ids of `signals.read`."""
+    signals: Signals
+    seconds: float
+
+
+def corpora(name: str) -> tuple[Corpus, ...]:
+    match name:
+        case "locomo":
+            return locomo(SHARED)
+        case "locomo_pooled":
+            return (pooled(locomo(SHARED), "locomo_pooled"),)
+        case _:
+            return qmsum(SHARED, name.removeprefix("qmsum_"))
+
+
+def path(name: str) -> Path:
+    return CACHE / "bench" / "retrieval" / f"signals-{name}.pickle"
+
+
+def kept(name: str) -> tuple[Asked, ...]:
+    with path(name).open("rb") as file:
+        return tuple(pickle.load(file))
+
+
+async def asked(round: OneRound, stored: Stored) -> list[Asked]:
+    """Each question of the corpus, as its asker."""
+    turns = {stored.message(turn.id): turn.id for turn in stored.corpus.turns}
+    made = []
+    scope = await stored.scope()
+    for question in stored.corpus.questions:
+        names = escaped(question.text)
+        known = await stored.graph.read(list_named_people, scope, names) if names else {}
+        planned = plan(question.text, known, scope.asker)
+        started = time.perf_counter()
+        looked = await round.look(scope, planned, Filters())
+        seconds = time.perf_counter() - started
+        ids = tuple(turns[one.id] for one in looked.signals.read)
+        made.append(Asked(question.id, question.category, stored.corpus.id, question.gold, ids, looked.signals, seconds))
+    return made
+
+
+async def main(names: Sequence[str], limit: int | None) -> None:
+    graph = await Graph.open(
+        GraphConfig(os.environ["NEO4J_URI"], os.environ.get("NEO4J_USER", "neo4j"), os.environ.get("NEO4J_PASSWORD", ""))
+    )
+    await migrate.apply(graph)
+    embedder = Embedded(load_text_embedder(cache=CACHE), CACHE)
+    round = OneRound(graph, embedder, OneRoundConfig())
+    for name in names:
+        found: list[Asked] = []
+        for corpus in track(corpora(name)[:limit], name, console=Console(stderr=True)):
+            stored = await store(graph, corpus, embedder, f"bench-retrieval-{corpus.id}")
+            found += await asked(round, stored)
+        with path(name).open("wb") as file:
+            pickle.dump(found, file)
+        print(name, len(found), "questions", sum(one.seconds for one in found) / len(found), "s each")
+    await graph.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--limit", type=int, help="corpora")
+    chosen = parser.parse_args()
+    from tests.bench.retrieval import signals  # by its name: what is kept names its classes
+
+    asyncio.run(signals.main(chosen.names, chosen.limit))
