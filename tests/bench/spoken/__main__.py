@@ -5,19 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 
 from tests.bench.spoken.format import SCENARIOS, Kind, load_all, written
+from tests.bench.spoken.render import Studio
 from tests.bench.spoken.validate import problems
+from tests.models import CACHE
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--format", action="store_true", help="write every scenario anew, one line a person, turn and question")
+    parser.add_argument("--render", nargs="*", metavar="WHAT", help="scenarios (4) or sessions (4/s2) to speak; none: all")
     chosen = parser.parse_args()
     if chosen.format:
         for path in sorted(SCENARIOS.glob("*.json")):
             path.write_text(written(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
     found = []
+    if chosen.render is not None:
+        render(chosen.render)
     for scenario in load_all():
         kinds = {kind.value: sum(q.kind is kind for q in scenario.questions) for kind in Kind}
         words = sum(len(turn.text.split()) for turn in scenario.turns.values())
@@ -25,6 +31,14 @@ def main() -> None:
         found += problems(scenario)
     print("\n".join(found) or "nothing is wrong")
     sys.exit(bool(found))
+
+
+def render(wanted: Sequence[str]) -> None:
+    studio = Studio(CACHE)
+    for scenario in load_all():
+        sessions = [s for s in scenario.sessions if not wanted or {scenario.id, f"{scenario.id}/{s.id}"} & set(wanted)]
+        if sessions:
+            studio.render(scenario, sessions)
 
 
 if __name__ == "__main__":
