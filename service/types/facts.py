@@ -58,6 +58,11 @@ class FactTurn:
     language: str | None = None
     may_use: int = 3
     """How many of the turns right before may be read with it, [0, 3]: those that everybody who may read it may read, too."""
+    audience: str | None = None
+    """Tells sets of readers apart: turns that have the same one may be read together. None: not told, and then it is read with
+    none but the `may_use` before it."""
+    space: str | None = None
+    """The tenant: what an extractor keeps of its work, it keeps under it. None: it keeps nothing."""
 
 
 @dataclass(frozen=True, slots=True)
