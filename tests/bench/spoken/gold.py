@@ -3,7 +3,7 @@ in place of what is heard and inferred: who speaks, to whom, what answers what, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -23,6 +23,8 @@ from service.types.memory import Addressee, Attendance, How
 from service.types.people import AccessPolicy, AnonymousVoices, Assigned, Scores, SpaceSettings
 from tests.bench.spoken.format import Scenario, Session, laid_out
 
+Remember = Callable[[str, str], Awaitable[object]]
+"""Writes the facts of a session, of a space and by its id: a RememberFacts."""
 NO_VOICE = EmbeddingSpace("campplus", "gold labels", 192)
 """Named as the encoder of these sessions; no voice is kept."""
 UNHEARD = SignalQuality(level_dbfs=-23.0, snr_db=40.0, bandwidth_hz=8000.0, clipped=0.0)
@@ -95,8 +97,16 @@ def relations_of(space: str, session: Session, times: Sequence[Segment], *, edge
     return Relations(attendance, to, replies if edges else {}, may_read)
 
 
-async def write(graph: Graph, scenario: Scenario, space: str, embedder: TextEmbedder, *, edges: bool = True) -> Written:
-    """All sessions of `scenario`, into a new space of that name."""
+async def write(
+    graph: Graph,
+    scenario: Scenario,
+    space: str,
+    embedder: TextEmbedder,
+    *,
+    edges: bool = True,
+    remember: Remember | None = None,
+) -> Written:
+    """All sessions of `scenario`, into a new space of that name. `remember` reads the facts of each; None: there are none."""
     await graph.write(save_space, SpaceSettings(space, anonymous_voices=AnonymousVoices.KEEP))
     for person in scenario.people:
         await graph.write(save_person, space, person_id(space, person.name), person.name)
@@ -105,6 +115,8 @@ async def write(graph: Graph, scenario: Scenario, space: str, embedder: TextEmbe
     messages: dict[str, tuple[str, ...]] = {}
     for session in scenario.sessions:
         messages |= await _write_session(graph, scenario, session, space, embedder, edges)
+        if remember is not None:
+            await remember(space, gold_session_id(space, session))
     return Written(space, {p.name: person_id(space, p.name) for p in scenario.people}, messages)
 
 
