@@ -1,44 +1,94 @@
-"""Which visible messages answer a question best? Plan, three legs at once, fusion, the best shown with why."""
+"""Which visible messages answer a question best? A plan, at most three rounds, and the best shown with why."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from service.errors import InvalidInput
-from service.graph import search as legs
-from service.graph.messages import count_messages, find_messages, find_reasons, find_said_by_or_to
-from service.graph.people import list_named_people, list_same_people
-from service.retrieval.fusion import FusionConfig, favour, fuse
-from service.retrieval.lucene import escaped, lucene_query
-from service.retrieval.plan import Plan, plan
+from service.errors import InvalidInput, VoicegraphError
+from service.graph.directed import list_directed
+from service.graph.messages import count_messages, find_messages, find_reasons
+from service.graph.people import find_people, list_named_people
+from service.pipelines.one_round import OneRound
+from service.retrieval.lucene import escaped
+from service.retrieval.plan import EVER, NEVER, Plan, plan
+from service.retrieval.policy import Rules
 from service.retrieval.presentation import PresentationConfig, present
-from service.types.audio import Samples, TextEmbedder
-from service.types.search import Filters, Hit, Ranking, SearchResult, Tool
+from service.retrieval.ranking import Pool
+from service.retrieval.rounds import Gathered, RoundsConfig, by_edges_alone, with_edges
+from service.types.audio import TextEmbedder
+from service.types.search import (
+    Asked,
+    Done,
+    Enough,
+    Evidence,
+    Filters,
+    Hit,
+    Meant,
+    Ranking,
+    RetrievalPolicy,
+    Round,
+    SearchResult,
+    Step,
+)
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Graph, Tx
 
-_VIEWS = {Tool.DENSE: "turn", Tool.DENSE_CONTEXT: "context"}
+
+class PolicyStrayed(VoicegraphError):
+    code = "policy_strayed"
+    says = "The retrieval policy {policy!r} went on from evidence that it was not given."
+    http_status = 500
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPipelineConfig:
-    pool: int = 60  # hits of each leg that are fused; more changes Recall@15 by less than a point (retrieval.md §10)
     max_question: int = 2_000  # characters; a question, not a document
-    legs: legs.SearchConfig = field(default_factory=legs.SearchConfig)
-    fusion: FusionConfig = field(default_factory=FusionConfig)
+    max_rounds: int = 3  # [V]; whatever a policy wants
+    directed: int = 200  # messages listed by edges alone: more than a question about them shows
+    read: int = 15  # hits that a policy sees after a round
+    rounds: RoundsConfig = field(default_factory=RoundsConfig)
     presentation: PresentationConfig = field(default_factory=PresentationConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """All that the rounds found, best first, before anything is left out."""
+
+    asked: Asked
+    planned: Plan
+    gathered: Gathered
+    rounds: tuple[Round, ...]
+    visible: int
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        return tuple(leg for made in self.rounds for leg in made.legs)
 
 
 class Search:
     """One per process; every call reads with the scope it is given and nothing else."""
 
-    def __init__(self, graph: Graph, embedder: TextEmbedder, config: SearchPipelineConfig | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        embedder: TextEmbedder,
+        config: SearchPipelineConfig | None = None,
+        *,
+        policy: RetrievalPolicy | None = None,
+        one_round: OneRound | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._graph = graph
         self._embedder = embedder
+        self._round = one_round or OneRound(graph, embedder)
+        self._policy = policy or Rules()
+        self._clock = clock
         self.config = config or SearchPipelineConfig()
 
     @property
@@ -47,53 +97,198 @@ class Search:
         return self._embedder.embedding_space.name
 
     async def __call__(
-        self, scope: ReadScope, question: str, filters: Filters | None = None, first: int | None = None
+        self,
+        scope: ReadScope,
+        question: str,
+        filters: Filters | None = None,
+        first: int | None = None,
+        *,
+        asked_at: datetime | None = None,
+        zone: str | None = None,
     ) -> SearchResult:
-        """At most `first` (and max_hits) visible messages, best first. Raises InvalidInput for an empty question, one
-        that is too long, and a negative `first`; anything may stand in the question."""
-        question = checked(question, self.config.max_question)
+        """At most `first` (and max_hits) visible messages, best first. `asked_at` (now) and `zone` (UTC) tell what yesterday
+        means. Raises InvalidInput for an empty question, one that is too long, and a negative `first`; anything may stand in
+        the question."""
         if first is not None and first < 0:
             raise InvalidInput(what="`first`", given=first, needed="0 or more")
-        filters = filters or Filters()
-        planned = await self._graph.read(_plan, scope, question)
-        lexical, (visible, candidates), vector = await asyncio.gather(
-            self._graph.read(legs.full_text, scope, lucene_query(planned.words, planned.names), filters, self.config.pool),
-            self._graph.read(_sizes, scope, filters),
-            asyncio.to_thread(self._embedder.queries, [planned.meaning]),
+        found = await self.gather(scope, question, filters, asked_at=asked_at, zone=zone)
+        hits = await self._graph.read(self._shown, scope, found.gathered, first)
+        planned = found.planned
+        meant = Meant(planned.subject or planned.words, planned.speakers, planned.addressees, planned.wants, planned.verbs)
+        return SearchResult(hits, found.visible, found.legs, found.rounds, found.asked, meant)
+
+    async def gather(
+        self,
+        scope: ReadScope,
+        question: str,
+        filters: Filters | None = None,
+        *,
+        asked_at: datetime | None = None,
+        zone: str | None = None,
+    ) -> Searched:
+        """Every candidate of every round; what is shown of it is `__call__`'s."""
+        question, filters, moment = checked(question, self.config.max_question), filters or Filters(), asked_at or self._clock()
+        planned, names = await self._graph.read(_plan, scope, question, moment, zone)
+        asked = await self._asked(scope, question, moment, planned, names)
+        so_far = _SoFar()
+        while len(so_far.done) < self.config.max_rounds:
+            step = await self._policy(asked, so_far.done)
+            if isinstance(step, Enough):
+                so_far = so_far.enough()
+                break
+            if not set(step.extend) <= {one.id for done in so_far.done for one in done.evidence}:
+                raise PolicyStrayed(policy=self._policy.name)
+            same = step.query == question
+            aim = planned if same else (await self._graph.read(_plan, scope, step.query, moment, zone))[0]
+            pool = await self._look(scope, aim, filters, step)
+            gathered = so_far.gathered.and_then(len(so_far.done) + 1, pool.candidates, same_question=same)
+            so_far = so_far.and_then(step, pool, gathered, await self._evidence(scope, gathered))
+        return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
+
+    async def _look(self, scope: ReadScope, planned: Plan, filters: Filters, step: Step) -> Pool:
+        """One round: by words and meaning; where the edges say more, among what they let through, too; by them alone where
+        the question has no words of what was said."""
+        narrowed = narrowing(planned, filters) if step.narrow else None
+        if narrowed is None:
+            return await self._round(scope, planned, filters, step.extend)
+        if planned.by_edges:
+            listed = await self._listed(scope, narrowed, planned)
+            return Pool(by_edges_alone(listed), await self._graph.read(count_messages, scope), (f"people:{len(listed)}",))
+        wide, among, away = await asyncio.gather(
+            self._round(scope, planned, filters, step.extend),
+            self._round(scope, planned, narrowed, step.extend),
+            self._listed(scope, narrowed, planned) if planned.absent else _nothing(),
         )
-        dense = await asyncio.gather(*(self._nearest(scope, v, vector[0], filters, candidates) for v in _VIEWS.values()))
-        ran = {Tool.BM25: lexical, **dict(zip(_VIEWS, dense, strict=True))}
-        hits = await self._graph.read(self._shown, scope, planned, {tool: leg.ranking for tool, leg in ran.items()}, first)
-        return SearchResult(hits, visible, tuple(f"{tool.value}:{leg.how}" for tool, leg in ran.items()))
+        away_ids = {ranked.id for ranked in away}
+        confirmed = [one for one in among.candidates if not planned.absent or one.id in away_ids]
+        ranked = with_edges(wide.candidates, confirmed, self.config.rounds)
+        return Pool(ranked, wide.visible, (*wide.legs, f"people:{len(confirmed)}"))
 
-    async def _nearest(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
-        return await self._graph.read(
-            legs.nearest_messages, scope, self.text_space, view, vector, filters, self.config.pool, self.config.legs,
-            candidates=candidates,
-        )  # fmt: skip
+    async def _listed(self, scope: ReadScope, narrowed: Filters, planned: Plan) -> Ranking:
+        return await self._graph.read(list_directed, scope, narrowed, self.config.directed, away=planned.absent)
 
-    async def _shown(
-        self, tx: Tx, scope: ReadScope, planned: Plan, rankings: dict[Tool, Ranking], first: int | None
-    ) -> tuple[Hit, ...]:
-        fused = fuse(rankings, self.config.fusion)
-        if planned.people and fused:
-            people = await list_same_people(tx, scope, planned.people)
-            meant = await find_said_by_or_to(tx, scope, [hit.id for hit in fused], people)
-            fused = favour(fused, meant, sum(map(bool, rankings.values())), self.config.fusion)
-        wanted = [hit.id for hit in fused[: self.config.presentation.max_hits]]
+    async def _asked(
+        self, scope: ReadScope, question: str, moment: datetime, planned: Plan, names: Mapping[str, Sequence[str]]
+    ) -> Asked:
+        """What a policy and a writer are told of the question, people by name."""
+        known = {id: called[0] for id, called in names.items() if called}
+        unnamed = [id for id in (*scope.asker[:1], *planned.people) if id not in known]
+        if unnamed and not isinstance(self._policy, Rules):
+            people = await self._graph.read(find_people, scope, unnamed)
+            known |= {id: person.display_name for id, person in people.items() if person.display_name}
+
+        def called(ids: Sequence[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(known[id] for id in ids if id in known))
+
+        roles = {*planned.speakers, *planned.addressees}
+        return Asked(
+            question,
+            planned.type,
+            moment,
+            asker=next(iter(called(scope.asker)), None),
+            speakers=called(planned.speakers),
+            addressees=called(planned.addressees),
+            others=called([id for id in planned.people if id not in roles]),
+            windows=tuple((_closed(time.start), _closed(time.end)) for time in planned.windows),
+            parts=planned.parts,
+            absent=planned.absent,
+            directed=planned.directed,
+            contentless=planned.by_edges,
+        )
+
+    async def _evidence(self, scope: ReadScope, gathered: Gathered) -> tuple[Evidence, ...]:
+        """The best so far, as the policy reads them; rules look at scores only, and are spared the reading."""
+        best = gathered.candidates[: self.config.read]
+        if isinstance(self._policy, Rules):
+            return tuple(Evidence(one.id, None, (), _UNREAD, "", one.score) for one in best)
+        return await self.evidence(scope, {one.id: one.score for one in best})
+
+    async def evidence(self, scope: ReadScope, scores: Mapping[str, float]) -> tuple[Evidence, ...]:
+        """Visible messages by id, in the order of `scores`, with names as who hears the answer may know them."""
+        messages = await self._graph.read(find_messages, scope, list(scores))
+        ids = {id for m in messages.values() for id in (m.speaker_id, *(to.person_id for to in m.addressees)) if id}
+        people = await self._graph.read(find_people, scope, sorted(ids))
+        called = {id: person.display_name for id, person in people.items() if person.display_name}
+        return tuple(
+            Evidence(
+                id,
+                called.get(messages[id].speaker_id or ""),
+                tuple(called[to.person_id] for to in messages[id].addressees if to.person_id in called),
+                messages[id].said_at,
+                messages[id].text or "",
+                score,
+            )
+            for id, score in scores.items()
+            if id in messages
+        )
+
+    async def _shown(self, tx: Tx, scope: ReadScope, gathered: Gathered, first: int | None) -> tuple[Hit, ...]:
+        best = gathered.candidates[: self.config.presentation.max_hits]
+        wanted = [candidate.id for candidate in best]
         messages, reasons = await find_messages(tx, scope, wanted), await find_reasons(tx, scope, wanted)
-        return present(fused, messages, reasons, first, self.config.presentation)
+        return present(best, messages, reasons, gathered.since, first, self.config.presentation)
 
 
-async def _plan(tx: Tx, scope: ReadScope, question: str) -> Plan:
-    names = escaped(question)
-    return plan(question, await list_named_people(tx, scope, names) if names else {}, scope.asker)
+_UNREAD = datetime(1, 1, 1, tzinfo=UTC)
 
 
-async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int]:
-    """How many messages the scope holds, and how many of them the filters let through."""
-    visible = await count_messages(tx, scope)
-    return visible, visible if filters.empty else await legs.count_candidates(tx, scope, filters)
+@dataclass(frozen=True, slots=True)
+class _SoFar:
+    gathered: Gathered = field(default_factory=Gathered)
+    done: tuple[Done, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    shown: frozenset[str] = frozenset()
+    visible: int = 0
+
+    def and_then(self, step: Step, pool: Pool, gathered: Gathered, evidence: tuple[Evidence, ...]) -> _SoFar:
+        now = frozenset(one.id for one in evidence)
+        made = Round(len(self.rounds) + 1, step.query, step.why, pool.legs, len(now - self.shown), sufficient=False)
+        return _SoFar(gathered, (*self.done, Done(step, evidence)), (*self.rounds, made), self.shown | now, pool.visible)
+
+    def enough(self) -> _SoFar:
+        """The policy wanted no further round: what was there after the last one was enough, as far as it can tell."""
+        return replace(self, rounds=(*self.rounds[:-1], *(replace(last, sufficient=True) for last in self.rounds[-1:])))
+
+
+def narrowing(planned: Plan, filters: Filters) -> Filters | None:
+    """`filters` with who said it to whom, as the question has it; also by time, where it has no words of what was said. None
+    when that narrows nothing."""
+    narrowed = replace(
+        filters, speakers=filters.speakers or planned.speakers, addressees=filters.addressees or planned.addressees
+    )
+    if planned.by_edges:
+        about = () if planned.absent or planned.speakers or planned.addressees else planned.people
+        narrowed = replace(narrowed, by_or_to=filters.by_or_to or about)
+        for time in planned.windows[:1]:
+            since = time.start if time.start != NEVER else None
+            until = time.end if time.end != EVER else None
+            narrowed = replace(narrowed, since=_later(filters.since, since), until=_earlier(filters.until, until))
+    return narrowed if narrowed != filters or planned.absent or planned.by_edges else None
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((time for time in (one, other) if time), default=None)
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min((time for time in (one, other) if time), default=None)
+
+
+def _closed(time: datetime) -> datetime | None:
+    return None if time in (NEVER, EVER) else time
+
+
+async def _nothing() -> Ranking:
+    return ()
+
+
+async def _plan(
+    tx: Tx, scope: ReadScope, question: str, asked_at: datetime, zone: str | None
+) -> tuple[Plan, dict[str, tuple[str, ...]]]:
+    words = escaped(question)
+    names = await list_named_people(tx, scope, words) if words else {}
+    hearers = [id for ids in scope.hearers for id in ids if id not in scope.asker]
+    return plan(question, names, scope.asker, hearers=hearers, asked_at=asked_at, zone=zone), names
 
 
 def checked(question: str, max_question: int) -> str:

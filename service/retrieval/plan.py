@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from service.retrieval.question_words import words_of
-from service.retrieval.questions import Wants, Word, parts, understand, without_absence, without_lead
+from service.retrieval.questions import Word, parts, understand, without_absence, without_lead
 from service.timewords import windows
 from service.types.facts import TimeSpan
-from service.types.search import QuestionType
+from service.types.search import QuestionType, Wants
 
 ASKER_WORDS = words_of(
     "i me my mine myself i'm i've i'd i'll ich mir mich mein meine meinen meinem meiner yo mi mis conmigo 我"
@@ -75,6 +75,8 @@ class Plan:
     """The times that it names: when something was said, or when it happened. Open to a side: until EVER, or since NEVER."""
     parts: tuple[str, ...] = ()
     """The questions that it is made of, where it is made of several."""
+    verbs: frozenset[str] = frozenset()
+    """Its words for saying."""
     subject: str = ""
     """What of `words` says what was said: without times, and words for saying. Empty: by edges and time alone."""
 
@@ -82,6 +84,11 @@ class Plan:
     def directed(self) -> bool:
         """The edges say more than the words: who said it to whom, or while who was away."""
         return bool(self.addressees or self.absent or self.wants or self.mutual)
+
+    @property
+    def by_edges(self) -> bool:
+        """It says who, to whom or when, and no word of what: "what did Ana tell Bo?", "what happened yesterday?"."""
+        return not self.subject and bool(self.speakers or self.addressees or self.absent or self.windows)
 
 
 def plan(
@@ -124,6 +131,7 @@ def plan(
         mutual=understood.mutual,
         wants=understood.wants,
         absent=understood.absent,
+        verbs=understood.verbs,
         windows=times,
         parts=parts(question),
         subject=" ".join(word for word in about if _folded(word) not in _VAGUE | timed),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import pairwise
 
 from service.retrieval.question_words import (
@@ -36,14 +35,7 @@ from service.retrieval.question_words import (
     WHEN,
     WHO,
 )
-from service.types.search import QuestionType
-
-
-class Wants(StrEnum):
-    """Whom a question of the type WHO asks for."""
-
-    SPEAKER = "speaker"
-    ADDRESSEE = "addressee"
+from service.types.search import QuestionType, Wants
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,25 @@ class Round:
     """Whether what is there was enough after it."""
 
 
+class Wants(StrEnum):
+    """Whom a question of the type WHO asks for."""
+
+    SPEAKER = "speaker"
+    ADDRESSEE = "addressee"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """Ids of those whom a question means, and what of it says what was said."""
+
+    subject: str
+    speakers: tuple[str, ...] = ()
+    addressees: tuple[str, ...] = ()
+    wants: Wants | None = None
+    verbs: frozenset[str] = frozenset()
+    """Its words for saying."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     hits: tuple[Hit, ...]
@@ -132,6 +151,8 @@ class SearchResult:
     rounds: tuple[Round, ...] = ()
     asked: Asked | None = None
     """What was understood of the question; None where nothing was looked for."""
+    meant: Meant | None = None
+    """Of whom it speaks, by id."""
 
 
 class AnswerStatus(StrEnum):

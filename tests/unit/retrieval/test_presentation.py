@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from service.retrieval.fusion import Fused
 from service.retrieval.presentation import PresentationConfig, present
+from service.retrieval.ranking import Candidate
 from service.types.memory import Message
-from service.types.search import Found, Tool
+from service.types.search import Found, Layer, Tool
 
 
 def a_message(id: str) -> Message:
@@ -13,7 +13,7 @@ def a_message(id: str) -> Message:
     return Message(id, "s", 0, "text", "en", 0.0, 1.0, at, "p", "l", (), None, "link", 0.7, 0.2, 0.5)
 
 
-HITS = [Fused(f"m{i}", 1.0 - 0.04 * i, (Found(Tool.BM25, i + 1, 3.0),)) for i in range(25)]
+HITS = [Candidate(f"m{i}", 1.0 - 0.04 * i, (Found(Tool.BM25, i + 1, 3.0),), (("words", 1.2),)) for i in range(25)]
 MESSAGES = {f"m{i}": a_message(f"m{i}") for i in range(25)}
 REASONS = dict.fromkeys(MESSAGES, "said_it")
 
@@ -39,3 +39,5 @@ def test_what_left_the_scope_since_is_passed_over() -> None:
 def test_a_hit_says_why_it_is_seen_and_who_found_it() -> None:
     hit = present(HITS[:1], MESSAGES, {"m0": "attended"})[0]
     assert (hit.visible_because, hit.found[0].tool, hit.found[0].rank) == ("attended", Tool.BM25, 1)
+    assert (hit.round, hit.because, hit.layers) == (1, (("words", 1.2),), (Layer.INTERACTIONS,))
+    assert present(HITS[:1], MESSAGES, REASONS, {"m0": 2})[0].round == 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.retrieval.plan import Plan, plan
-from service.retrieval.questions import Wants, parts, without_absence, without_lead
-from service.types.search import QuestionType
+from service.retrieval.questions import parts, without_absence, without_lead
+from service.types.search import QuestionType, Wants
 
 PEOPLE = {"ana": ("Ana",), "bo": ("Bo",), "cy": ("Cy",), "will": ("Will",)}
 
