@@ -21,6 +21,7 @@ from rich.progress import track
 from service.graph import maven
 from service.identity.thresholds import PAPER_VOICES, ChannelPair, Thresholds, constant, equal_false_accepts, thresholds_for
 from service.language.embed import load_text_embedder
+from tests.bench.chat import ReaderConfig
 from tests.bench.locomo_id import plots, qa
 from tests.bench.locomo_id.calibrated import CALIBRATED, calibrated
 from tests.bench.locomo_id.collections import CLEAN, SHIFTED, Collection, Query, four_voice, one_space, two_voice
@@ -219,7 +220,7 @@ def _bench(
         replace(ours(shipped), name=CALIBRATED),
         *(paper(name, paper_by) for name in PAPER_POLICIES),
     ]
-    config = qa.ReaderConfig.from_environment()
+    config = ReaderConfig.from_environment()
     if config is None:
         report.missing("questions answered by a language model", "set OPENAI_BASE_URL (and OPENAI_API_KEY, OPENAI_MODEL)")
     return Bench(report, bank, library, systems, config and qa.Reader(config), qa.as_read(told) if config else {}, quick)

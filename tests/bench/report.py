@@ -45,7 +45,14 @@ class Report:
         """Name data or a peer that is not here, and how to get it."""
         Console(stderr=True).print(f"[yellow]not measured:[/] {what}. To get it: {how}")
 
-    def finish(self, json_path: Path | None) -> None:
+    def finish(self, json_path: Path | None, *, table: bool = True) -> None:
+        """Print all rows, unless a `table` of them would be too long to read, and write them."""
+        if table:
+            self._show()
+        if json_path:
+            json_path.write_text(json.dumps(self._document(), indent=1))
+
+    def _show(self) -> None:
         table = Table(title=f"bench {self.name}")
         for column in ("metric", "condition", "system", "value", "unit", "n", "95 %"):
             table.add_column(column)
@@ -53,8 +60,6 @@ class Report:
             interval = f"{row.ci95[0]:.4g} – {row.ci95[1]:.4g}" if row.ci95 else ""
             table.add_row(row.metric, row.condition, row.system, f"{row.value:.4g}", row.unit, str(row.n), interval)
         Console().print(table)
-        if json_path:
-            json_path.write_text(json.dumps(self._document(), indent=1))
 
     def _document(self) -> dict[str, object]:
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)

@@ -7,17 +7,15 @@ judges, over the OpenAI-compatible chat/completions.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import httpx
 import numpy as np
 
-from service.errors import VoicegraphError
+from tests.bench.chat import Chat, ReaderConfig
 from tests.bench.locomo_id.collections import Doc, Query
 from tests.bench.locomo_id.conflicts import conflicting
 from tests.bench.locomo_id.corpus import ADVERSARIAL, Conversation
@@ -37,31 +35,6 @@ JUDGE = (
 )
 
 
-class ModelFailed(VoicegraphError):
-    code = "reading_model_failed"
-    says = "The model at {url} answered {problem}. Check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL."
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderConfig:
-    url: str
-    """up to and without /chat/completions"""
-    key: str
-    model: str
-    timeout: float = 120.0
-    """seconds for one answer"""
-    at_once: int = 4
-    """requests at a time"""
-
-    @classmethod
-    def from_environment(cls) -> ReaderConfig | None:
-        """OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL; None without the first."""
-        url = os.environ.get("OPENAI_BASE_URL")
-        if not url:
-            return None
-        return cls(url.rstrip("/"), os.environ.get("OPENAI_API_KEY", ""), os.environ.get("OPENAI_MODEL", "gpt-4o-mini"))
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """One question with what is shown for it, and whether the asker was taken for who they are."""
@@ -75,15 +48,13 @@ class Reader:
     """Answers and judges; the same question over the same turns is asked once."""
 
     def __init__(self, config: ReaderConfig) -> None:
-        self._config = config
-        headers = {"Authorization": f"Bearer {config.key}"} if config.key else {}
-        self._client = httpx.Client(timeout=config.timeout, headers=headers)
+        self._chat = Chat(config)
         self._judged: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     def tally(self, tasks: Sequence[Task]) -> Counter[str]:
         """`answered`, and of them `right_answers`: right, and given to the right person. Raises ModelFailed."""
         asked = {(t.query.id, t.shown): t for t in tasks if t.authorised and (t.query.id, t.shown) not in self._judged}
-        with ThreadPoolExecutor(self._config.at_once) as pool:
+        with ThreadPoolExecutor(self._chat.config.at_once) as pool:
             for key, right in zip(asked, pool.map(self._right, asked.values()), strict=True):
                 self._judged[key] = right
         right = sum(t.authorised and self._judged[t.query.id, t.shown] for t in tasks)
@@ -95,19 +66,6 @@ class Reader:
         right = UNKNOWN if task.query.category == ADVERSARIAL else task.query.answer
         verdict = self._chat(JUDGE, f"Question: {task.query.text}\nRight answer: {right}\nAnswer: {given}")
         return verdict.strip().upper().startswith("CORRECT")
-
-    def _chat(self, system: str, user: str) -> str:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        body = {"model": self._config.model, "messages": messages, "temperature": 0}
-        url = f"{self._config.url}/chat/completions"
-        try:
-            response = self._client.post(url, json=body)
-            response.raise_for_status()
-            return str(response.json()["choices"][0]["message"]["content"])
-        except httpx.HTTPStatusError as error:
-            raise ModelFailed(url=url, problem=f"HTTP {error.response.status_code}") from error
-        except (httpx.HTTPError, KeyError, IndexError, ValueError) as error:
-            raise ModelFailed(url=url, problem=type(error).__name__) from error
 
 
 def gated_tasks(

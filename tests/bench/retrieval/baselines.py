@@ -34,9 +34,10 @@ does by itself: the best that was found without learning (retrieval.md §7)."""
 QMSUM: Mapping[str, Baseline] = {
     "bm25": lambda legs: legs.bm25("raw"),
     "bm25_after3": lambda legs: legs.bm25("after3"),
-    "e5": lambda legs: legs.dense("e5", "said", names=True),
-    "rrf3": lambda legs: rrf(legs.bm25("said"), legs.bm25("after3"), legs.dense("e5", "said", names=True)),
+    "e5": lambda legs: legs.dense("e5", "raw", names=True),
+    "rrf3": lambda legs: rrf(legs.bm25("said"), legs.bm25("after3"), legs.dense("e5", "raw", names=True)),
 }
+"""`rrf3`: the two best lexical views and the meaning of the words alone, whose vectors the service has too."""
 
 LEARNED = "fusion13"
 

@@ -56,13 +56,23 @@ def judge(ranked: Sequence[str], gold: Sequence[str]) -> Mapping[str, float]:
     }
 
 
-def interval(values: Values, clusters: Sequence[str] | None = None, seed: int = 0) -> tuple[float, float]:
-    """95 % of the mean of `values`, shape (questions,), resampling questions, or whole `clusters` of them.
+class Resamples:
+    """RESAMPLES draws of the same questions, for every metric alike: differences of two metrics are then paired."""
 
-    Of paired differences it is the interval of the gain."""
-    keys, place = np.unique(np.arange(len(values)) if clusters is None else np.asarray(clusters), return_inverse=True)
-    sums, counts = np.bincount(place, weights=values), np.bincount(place)
-    drawn = np.random.default_rng(seed).integers(0, len(keys), (RESAMPLES, len(keys)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return float(low), float(high)
+    def __init__(self, size: int, clusters: Sequence[str] | None = None, seed: int = 0) -> None:
+        """`size` questions, or whole `clusters` of them (one name a question) drawn together."""
+        keys, place = np.unique(np.arange(size) if clusters is None else np.asarray(clusters), return_inverse=True)
+        drawn = np.random.default_rng(seed).integers(0, len(keys), (RESAMPLES, len(keys)))
+        times = np.stack([np.bincount(row, minlength=len(keys)) for row in drawn])
+        self._weights = times[:, place].astype(np.float32)
+        self._total = self._weights.sum(axis=1)
+
+    def interval(self, values: Values) -> tuple[float, float]:
+        """95 % of the mean of `values`, shape (questions,); of paired differences, of the gain."""
+        low, high = np.percentile((self._weights @ values.astype(np.float32)) / self._total, [2.5, 97.5])
+        return float(low), float(high)
+
+
+def interval(values: Values, clusters: Sequence[str] | None = None, seed: int = 0) -> tuple[float, float]:
+    """The same for one metric alone."""
+    return Resamples(len(values), clusters, seed).interval(values)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bench.retrieval.metrics import full, interval, judge, ndcg, recall, reciprocal_rank
+from tests.bench.retrieval.metrics import Resamples, full, judge, ndcg, recall, reciprocal_rank
 
 RANKED = ("a", "b", "c", "d")
 
@@ -45,14 +45,20 @@ def test_metrics_agree_with_one_another(ranked: list[str], gold: set[str]):
 
 def test_an_interval_holds_the_mean_and_is_the_same_again():
     values = np.random.default_rng(3).random(400)
-    low, high = interval(values)
+    low, high = Resamples(400).interval(values)
     assert low < values.mean() < high
     assert high - low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.15)
-    assert interval(values) == (low, high)
+    assert Resamples(400).interval(values) == (low, high)
+
+
+def test_a_gain_that_is_the_same_everywhere_is_certain():
+    values = np.random.default_rng(3).random(50)
+    assert Resamples(50).interval((values + 0.1) - values) == pytest.approx((0.1, 0.1), abs=1e-6)
 
 
 def test_questions_of_one_meeting_are_drawn_together():
     meetings = np.repeat(np.arange(20), 20)
     values = np.random.default_rng(1).random(20)[meetings]
-    alone, together = interval(values), interval(values, [str(m) for m in meetings])
+    alone = Resamples(400).interval(values)
+    together = Resamples(400, [str(m) for m in meetings]).interval(values)
     assert together[1] - together[0] > 3 * (alone[1] - alone[0])
