@@ -4,10 +4,11 @@ no language model."""
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from service.memory.typed_chat import Antecedent, ChatConfig, TypedTurn, antecedents
+from service.memory.vocatives import unique_names, vocatives
 from service.types.audio import Segment
 from service.types.memory import Addressee, How
 
@@ -45,6 +46,8 @@ class InteractionConfig:
     max_answer_gap: float = 5.0  # seconds; people think before they answer
     max_backchannel: float = 0.8  # seconds; "mm", "yeah": answers, but nothing that one answers
     max_everybody: int = 12  # people; in a larger room "to all" tells nothing and costs an edge each
+    typed: ChatConfig = field(default_factory=ChatConfig)  # of messages that were typed, where several talk at once
+    max_typed: float = 0.85  # what a model infers stays below the 0.9 that opens a message
 
 
 DEFAULT = InteractionConfig()
@@ -53,9 +56,17 @@ DEFAULT = InteractionConfig()
 # ---- what answers what
 
 
-def replies(turns: Sequence[Spoken], config: InteractionConfig = DEFAULT) -> dict[str, str]:
-    """Message id → id of the message it answers: the last turn of a different voice that one may answer, if the gap is
-    short. `turns` in spoken order."""
+def replies(
+    turns: Sequence[Spoken], names: Mapping[str, Collection[str]] | None = None, config: InteractionConfig = DEFAULT
+) -> dict[str, str]:
+    """Message id → id of the message it answers. Spoken: the last turn of a different voice that one may answer, if the gap
+    is short. Typed: what typed_chat finds, of a different voice. `turns` in order, `names` as in addressees."""
+    if is_typed(turns):
+        return {
+            turns[i].message_id: turns[a.index].message_id
+            for i, a in enumerate(_typed(turns, names or {}, config))
+            if a is not None and turns[a.index].voice != turns[i].voice
+        }
     found = {}
     for position, turn in enumerate(turns):
         answered = _answered(turn, turns[:position][-8:], config)
@@ -75,6 +86,16 @@ def _answered(turn: Spoken, before: Sequence[Spoken], config: InteractionConfig)
         longest = config.max_answer_gap if is_question(earlier.text) else config.max_reply_gap
         return earlier if gap <= longest else None
     return None
+
+
+def is_typed(turns: Sequence[Spoken]) -> bool:
+    """No turn takes time: nothing was said aloud."""
+    return bool(turns) and all(turn.segment.duration == 0 for turn in turns)
+
+
+def _typed(turns: Sequence[Spoken], names: Mapping[str, Collection[str]], config: InteractionConfig) -> list[Antecedent | None]:
+    given = [TypedTurn(turn.voice, turn.segment.start, turn.text or "") for turn in turns]
+    return antecedents(given, unique_names(names), config.typed)
 
 
 _OPENS_QUESTION = re.compile(
@@ -112,20 +133,19 @@ def addressees(
 
     `names`: person id → names and aliases of everybody known in the session. `participants`: person ids of who was there;
     voices still unresolved count too, they are somebody."""
-    answers, by_id = replies(turns, config), {turn.message_id: turn for turn in turns}
     people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
     strangers = {turn.track for turn in turns if turn.speaker_id is None}
-    called = _unique_names(names)
+    called = unique_names(names)
+    replied = _typed_replies(turns, names, config) if is_typed(turns) else _spoken_replies(turns, config)
     found: dict[str, tuple[Addressee, ...]] = {}
     for turn in turns:
-        answered = by_id.get(answers.get(turn.message_id, ""))
         others = sorted(people - {turn.speaker_id})
         unknown = strangers - {turn.track}
         found[turn.message_id] = (
             _caller(turn, config)
             or _only_other(turn, others, unknown, config)
             or _named(turn, called, config)
-            or _reply(answered, config)
+            or replied.get(turn.message_id, ())
             or _everybody(others, config)
         )
     return found
@@ -154,94 +174,32 @@ def _named(turn: Spoken, called: Mapping[str, str], config: InteractionConfig) -
     return tuple(Addressee(person, best[person], How.NAMED) for person in sorted(best))
 
 
-def _reply(answered: Spoken | None, config: InteractionConfig) -> tuple[Addressee, ...]:
-    if answered is None or answered.speaker_id is None:
-        return ()
-    confidence = config.answer if is_question(answered.text) else config.reply
-    return (Addressee(answered.speaker_id, confidence, How.REPLY),)
+def _spoken_replies(turns: Sequence[Spoken], config: InteractionConfig) -> dict[str, tuple[Addressee, ...]]:
+    by_id = {turn.message_id: turn for turn in turns}
+    found = {}
+    for message, answered_id in replies(turns, config=config).items():
+        answered = by_id[answered_id]
+        if answered.speaker_id is not None:
+            confidence = config.answer if is_question(answered.text) else config.reply
+            found[message] = (Addressee(answered.speaker_id, confidence, How.REPLY),)
+    return found
+
+
+def _typed_replies(
+    turns: Sequence[Spoken], names: Mapping[str, Collection[str]], config: InteractionConfig
+) -> dict[str, tuple[Addressee, ...]]:
+    """Also where a message goes on from an own one: to whom that one was."""
+    people = {turn.speaker_id for turn in turns}
+    found = {}
+    for turn, antecedent in zip(turns, _typed(turns, names, config), strict=True):
+        likely = {voice: share for voice, share in (antecedent.to if antecedent else {}).items() if voice in people}
+        if likely:
+            best = max(sorted(likely), key=lambda voice: likely[voice])
+            found[turn.message_id] = (Addressee(best, min(likely[best], config.max_typed), How.REPLY),)
+    return found
 
 
 def _everybody(others: Sequence[str], config: InteractionConfig) -> tuple[Addressee, ...]:
     if len(others) > config.max_everybody:
         return ()
     return tuple(Addressee(person, config.everybody, How.ALL) for person in others)
-
-
-# ---- names called out
-
-_PIECE = re.compile(r"([^,;:!?.，、。；：！？…—–\n]+)([,;:!?.，、。；：！？…—–\n]*)")
-_GREETS = r"(?:hey|hi|hello|thanks|thank you|sorry|please|dear|good (?:morning|afternoon|evening|night)|bye|goodbye)"
-_GREETING = re.compile(rf"^(?:(?:ok|okay|so|well|and|but|oh|ah|yes|no|right|um|uh)\s+)*{_GREETS}\s+(?P<rest>.+)$")
-_OPENER = re.compile(r"^(?:(?:ok|okay|so|well|and|but|oh|ah|yes|no|right|um|uh)\s+)+(?P<rest>.+)$")
-_NOUN_BEFORE = re.compile(r"\b(?:my|our|your|his|her|their|named|called)(?:\s+\w+){0,2}$")
-_AND = re.compile(r"^(?:and|or|und|et|y)\s+")
-_BEFORE_AND = re.compile(r"^(?P<name>\w+(?: \w+)?) (?:and|or|und|et|y) ")
-_COMMAS = (",", "，", "、")
-
-
-def normal_name(name: str) -> str:
-    """NFKC, case-folded, single blanks: how names are compared."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def _unique_names(names: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """Normal name → the one person it can mean; the first word of a name counts as one. Names of two people are left out."""
-    owners: dict[str, set[str]] = {}
-    for person, own in names.items():
-        for name in own:
-            normal = normal_name(name)
-            for form in {normal, normal.partition(" ")[0]} - {""}:
-                owners.setdefault(form, set()).add(person)
-    return {name: next(iter(people)) for name, people in owners.items() if len(people) == 1}
-
-
-def vocatives(text: str | None, known: Collection[str]) -> list[tuple[str, bool]]:
-    """Names of `known` (normal forms) that `text` calls out, with whether it opens or closes the text with them.
-
-    A name is called out when it stands alone between punctuation of which one side is a comma, when it is the whole
-    "Mara?" or "Mara!", or after a greeting ("thanks Mara"). Enumerations ("Tom, Mara and Ben went"), appositions ("my
-    sister, Mara, said") and one-word answers ("Who? Mara.") are not calls."""
-    pieces = [(normal_name(words), marks.replace(" ", "")) for words, marks in _PIECE.findall(text or "") if words.strip()]
-    found = []
-    for position, (words, after) in enumerate(pieces):
-        before = pieces[position - 1][1] if position else ""
-        first, last = position == 0, position == len(pieces) - 1
-        if (name := _greeted(words, known)) is not None:
-            found.append((name, True))
-        elif (name := _alone(words, known, may_open=bool(after))) is not None:
-            apposed = bool(before) and before[-1] in _COMMAS and bool(_NOUN_BEFORE.search(pieces[position - 1][0]))
-            comma = (bool(after) and after[0] in _COMMAS) or (bool(before) and before[-1] in _COMMAS)
-            hailed = first and last and after[:1] in ("?", "!", "？", "！")
-            if (comma or hailed) and not apposed and not _enumerated(position, pieces, known):
-                opens = first or (bool(before) and before[-1] not in _COMMAS)
-                found.append((name, opens or last))
-    return found
-
-
-def _enumerated(position: int, pieces: Sequence[tuple[str, str]], known: Collection[str]) -> bool:
-    """The piece begins a list that ends in "and …": the next piece is "mara and ben went", "and ben" or one more name of it."""
-    if position + 1 == len(pieces) or pieces[position][1][:1] not in _COMMAS:
-        return False
-    following = pieces[position + 1][0]
-    last = _AND.sub("", following) if _AND.match(following) else _BEFORE_AND.match(following)
-    ends = last if isinstance(last, str) else last["name"] if last else ""
-    return any((ends + " ").startswith(name + " ") for name in known) or (
-        following in known and _enumerated(position + 1, pieces, known)
-    )
-
-
-def _alone(words: str, known: Collection[str], *, may_open: bool) -> str | None:
-    """The name that a piece of text consists of, an "okay so" before it allowed."""
-    if words in known:
-        return words
-    opened = _OPENER.match(words) if may_open else None
-    return opened["rest"] if opened and opened["rest"] in known else None
-
-
-def _greeted(words: str, known: Iterable[str]) -> str | None:
-    """The name right after a greeting: "hey mara can you …"."""
-    greeting = _GREETING.match(words)
-    if greeting is None:
-        return None
-    rest = greeting["rest"] + " "
-    return max((name for name in known if rest.startswith(name + " ")), key=len, default=None)

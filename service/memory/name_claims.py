@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.memory.interactions import Spoken, normal_name, vocatives
+from service.memory.interactions import Spoken
 from service.memory.introductions import Introduction, Says, introductions, name_word, unquoted
 from service.memory.labels import Label, is_generic, without_badge
 from service.memory.name_words import NOT_NAMES
 from service.memory.names import DEFAULT, NameClaim, NameConfig, Source, contradict
+from service.memory.vocatives import normal_name, vocatives
 
 _OF_INTRODUCTION = {
     Says.IS: Source.SELF_INTRODUCTION,

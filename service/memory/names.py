@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from service.memory.interactions import normal_name
+from service.memory.vocatives import normal_name
 
 
 class Source(StrEnum):

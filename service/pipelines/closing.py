@@ -119,7 +119,7 @@ def settled(conversation: Conversation) -> Relations:
         & known
         for turn in turns
     }
-    return Relations(attendance, to, replies(turns), may_read)
+    return Relations(attendance, to, replies(turns, names), may_read)
 
 
 def context_texts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[str, str]:

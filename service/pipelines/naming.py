@@ -38,7 +38,7 @@ from service.graph.write_names import (
     save_judged,
     show_name,
 )
-from service.memory.interactions import Spoken, normal_name
+from service.memory.interactions import Spoken
 from service.memory.name_claims import NamesHeard, claims
 from service.memory.names import (
     AGAINST,
@@ -52,6 +52,7 @@ from service.memory.names import (
     contradict,
     proposals,
 )
+from service.memory.vocatives import normal_name
 
 
 class NobodyToName(VoicegraphError):

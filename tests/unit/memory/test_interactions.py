@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.memory.interactions import InteractionConfig, addressees, is_question, replies, vocatives
+from service.memory.interactions import InteractionConfig, addressees, is_question, replies
+from service.memory.vocatives import vocatives
 from service.types.memory import How
 from tests.builders import a_conversation, a_turn
 
