@@ -1,14 +1,17 @@
-"""How is it written who may read a message? Audiences are immutable: a message moves from one to another."""
+"""How is it written who may read a message, or a fact? Audiences are immutable: a message moves from one to another, and the
+facts made from it follow in the same transaction, so that nobody ever reads a fact who may not read all it is made from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from service.graph.driver import Tx, rows
 from service.types.ids import derived
 
 Readers = frozenset[str]
 """Person ids; empty: nobody but who reads everything."""
+PUBLIC = "public"
+"""Stands among the readers of what everybody may read."""
 
 SAVE_AUDIENCES = """
 UNWIND $audiences AS row
@@ -32,6 +35,37 @@ SET m.audience = a.id, m.readers = row.readers
 RETURN DISTINCT before.id AS id
 """
 
+LIST_FACTS_OF_MESSAGES = """
+UNWIND $messages AS message
+MATCH (:Message {space: $space, id: message})<-[:EVIDENCED_BY]-(f:Fact)
+RETURN DISTINCT f.id AS id
+"""
+
+LIST_AUDIENCES_OF_EVIDENCE = """
+UNWIND $facts AS fact
+MATCH (f:Fact {space: $space, id: fact})-[:EVIDENCED_BY]->(m:Message)
+RETURN f.id AS fact, collect(DISTINCT head(COLLECT { MATCH (m)-[:FOR]->(a:Audience) RETURN a.id })) AS audiences,
+       count(m) = sum(COUNT { (m)-[:FOR]->(:Audience) }) AS all_have
+"""
+
+LIST_READERS = """
+UNWIND $audiences AS audience
+MATCH (a:Audience {space: $space, id: audience})
+RETURN a.id AS id, a.public AS public, COLLECT { MATCH (p:Person)-[:MAY_READ]->(a) RETURN p.id } AS readers
+"""
+
+MOVE_FACTS = """
+UNWIND $moves AS row
+MATCH (f:Fact {space: $space, id: row.fact})
+MATCH (a:Audience {space: $space, id: row.audience})
+OPTIONAL MATCH (f)-[old:FOR]->(before:Audience)
+WHERE before.id <> a.id
+DELETE old
+MERGE (f)-[:FOR]->(a)
+SET f.audience = a.id, f.readers = row.readers
+RETURN DISTINCT before.id AS id
+"""
+
 FORGET_UNUSED_AUDIENCES = """
 UNWIND $ids AS id
 MATCH (a:Audience {space: $space, id: id})
@@ -50,17 +84,56 @@ def readers_text(readers: Readers) -> str:
 
 
 async def move_messages(tx: Tx, space: str, readers: Mapping[str, Readers]) -> None:
-    """Let each message (by id) be read by exactly these people; audiences without a message left are removed.
+    """Let each message (by id) be read by exactly these people, and the facts made from them by whoever may read all that they
+    are made from; audiences that nothing is for any more are removed.
 
     The caller holds the lock of the space."""
     if not readers:
         return
-    audiences = [{"id": audience_id(space, who), "readers": sorted(who)} for who in sorted(set(readers.values()), key=sorted)]
-    await tx.run(SAVE_AUDIENCES, space=space, audiences=audiences)
+    await _save_audiences(tx, space, readers.values())
     moves = [
         {"message_id": message, "audience": audience_id(space, who), "readers": readers_text(who)}
         for message, who in readers.items()
     ]
     left = [row["id"] for row in await rows(tx, MOVE_MESSAGES, space=space, moves=moves) if row["id"]]
-    if left:
-        await tx.run(FORGET_UNUSED_AUDIENCES, space=space, ids=left)
+    facts = [row["id"] for row in await rows(tx, LIST_FACTS_OF_MESSAGES, space=space, messages=list(readers))]
+    left += await _move_facts(tx, space, facts)
+    await forget_unused(tx, space, left)
+
+
+async def settle_facts(tx: Tx, space: str, facts: Sequence[str]) -> None:
+    """Let each fact (by id) be read by whoever may read all of its evidence, as that stands now. The caller holds the lock."""
+    await forget_unused(tx, space, await _move_facts(tx, space, facts))
+
+
+async def _move_facts(tx: Tx, space: str, facts: Sequence[str]) -> list[str]:
+    """Ids of the audiences that they left."""
+    if not facts:
+        return []
+    evidence = await rows(tx, LIST_AUDIENCES_OF_EVIDENCE, space=space, facts=list(facts))
+    named = sorted({id for row in evidence for id in row["audiences"]})
+    known = {row["id"]: row for row in await rows(tx, LIST_READERS, space=space, audiences=named)}
+    open_to_all = {id for id, row in known.items() if row["public"]}
+    moves, wanted = [], []
+    for row in evidence:
+        private = [id for id in row["audiences"] if id not in open_to_all]
+        if row["all_have"] and not private:
+            moves.append({"fact": row["fact"], "audience": min(row["audiences"]), "readers": PUBLIC})
+            continue
+        in_all = [frozenset(known[id]["readers"]) for id in private]
+        who: Readers = frozenset.intersection(*in_all) if row["all_have"] else frozenset()
+        wanted.append(who)
+        moves.append({"fact": row["fact"], "audience": audience_id(space, who), "readers": readers_text(who)})
+    await _save_audiences(tx, space, wanted)
+    return [row["id"] for row in await rows(tx, MOVE_FACTS, space=space, moves=moves) if row["id"]]
+
+
+async def _save_audiences(tx: Tx, space: str, readers: Collection[Readers]) -> None:
+    audiences = [{"id": audience_id(space, who), "readers": sorted(who)} for who in sorted(set(readers), key=sorted)]
+    await tx.run(SAVE_AUDIENCES, space=space, audiences=audiences)
+
+
+async def forget_unused(tx: Tx, space: str, audiences: Sequence[str]) -> None:
+    """Remove those of `audiences` (ids) that nothing is for."""
+    if audiences:
+        await tx.run(FORGET_UNUSED_AUDIENCES, space=space, ids=sorted(set(audiences)))

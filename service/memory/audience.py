@@ -67,3 +67,15 @@ def context_of(
     own = audiences[turns[position].message_id]
     before = turns[max(0, position - config.context_turns) : position]
     return tuple(t for t in before if t.text and own and own <= audiences[t.message_id])
+
+
+def usable_before(position: int, audiences: Sequence[Readers | None], config: AudienceConfig = AudienceConfig()) -> int:
+    """How many of the turns right before the one at `position` may be read with it, [0, context_turns], by the same rule.
+
+    `audiences` of the turns in spoken order; None: everybody may read it."""
+    own = audiences[position]
+    for number in range(min(position, config.context_turns)):
+        before = audiences[position - number - 1]
+        if before is not None and not (own and own <= before):
+            return number
+    return min(position, config.context_turns)
