@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.memory.typed_chat import Antecedent, ChatConfig, TypedTurn, antecedents
+from service.memory.typed_chat import ChatConfig, TypedTurn, Understood, understand
 from service.memory.vocatives import unique_names, vocatives
 from service.types.audio import Segment
 from service.types.memory import Addressee, How
@@ -53,20 +53,53 @@ class InteractionConfig:
 DEFAULT = InteractionConfig()
 
 
+@dataclass(frozen=True, slots=True)
+class Interactions:
+    replies: Mapping[str, str]
+    """message id → id of the message it answers"""
+    addressees: Mapping[str, tuple[Addressee, ...]]
+    """message id → to whom"""
+
+
+def interactions(
+    turns: Sequence[Spoken],
+    names: Mapping[str, Collection[str]],
+    participants: Collection[str],
+    config: InteractionConfig = DEFAULT,
+) -> Interactions:
+    """Of all `turns` of a session, in order. To whom a turn is said tells the first kind of evidence that says anything:
+    caller, only other, named, reply, all. Nobody where even `all` would be nobody.
+
+    `names`: person id → names and aliases of everybody known in the session. `participants`: person ids of who was there;
+    voices still unresolved count too, they are somebody."""
+    called = unique_names(names)
+    if is_typed(turns):
+        answers, named, replied = _typed(turns, called, config)
+    else:
+        answers = replies(turns, config)
+        named = {turn.message_id: _named(turn, called, config) for turn in turns}
+        replied = _to_who_is_answered(turns, answers, config)
+    people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
+    strangers = {turn.track for turn in turns if turn.speaker_id is None}
+    found: dict[str, tuple[Addressee, ...]] = {}
+    for turn in turns:
+        others = sorted(people - {turn.speaker_id})
+        found[turn.message_id] = (
+            _caller(turn, config)
+            or _only_other(turn, others, strangers - {turn.track}, config)
+            or named.get(turn.message_id, ())
+            or replied.get(turn.message_id, ())
+            or _everybody(others, config)
+        )
+    return Interactions(answers, found)
+
+
 # ---- what answers what
 
 
-def replies(
-    turns: Sequence[Spoken], names: Mapping[str, Collection[str]] | None = None, config: InteractionConfig = DEFAULT
-) -> dict[str, str]:
-    """Message id → id of the message it answers. Spoken: the last turn of a different voice that one may answer, if the gap
-    is short. Typed: what typed_chat finds, of a different voice. `turns` in order, `names` as in addressees."""
-    if is_typed(turns):
-        return {
-            turns[i].message_id: turns[a.index].message_id
-            for i, a in enumerate(_typed(turns, names or {}, config))
-            if a is not None and turns[a.index].voice != turns[i].voice
-        }
+def replies(turns: Sequence[Spoken], config: InteractionConfig = DEFAULT) -> dict[str, str]:
+    """Of talk: message id → id of the message it answers, the last turn of a different voice that one may answer, if the gap
+    is short. `turns` in spoken order."""
     found = {}
     for position, turn in enumerate(turns):
         answered = _answered(turn, turns[:position][-8:], config)
@@ -86,16 +119,6 @@ def _answered(turn: Spoken, before: Sequence[Spoken], config: InteractionConfig)
         longest = config.max_answer_gap if is_question(earlier.text) else config.max_reply_gap
         return earlier if gap <= longest else None
     return None
-
-
-def is_typed(turns: Sequence[Spoken]) -> bool:
-    """No turn takes time: nothing was said aloud."""
-    return bool(turns) and all(turn.segment.duration == 0 for turn in turns)
-
-
-def _typed(turns: Sequence[Spoken], names: Mapping[str, Collection[str]], config: InteractionConfig) -> list[Antecedent | None]:
-    given = [TypedTurn(turn.voice, turn.segment.start, turn.text or "") for turn in turns]
-    return antecedents(given, unique_names(names), config.typed)
 
 
 _OPENS_QUESTION = re.compile(
@@ -122,35 +145,6 @@ def _is_backchannel(turn: Spoken, config: InteractionConfig) -> bool:
 # ---- to whom
 
 
-def addressees(
-    turns: Sequence[Spoken],
-    names: Mapping[str, Collection[str]],
-    participants: Collection[str],
-    config: InteractionConfig = DEFAULT,
-) -> dict[str, tuple[Addressee, ...]]:
-    """Message id → whom it was said to, by the first kind of evidence that says anything: caller, only other, named,
-    reply, all. Nobody where even `all` would be nobody.
-
-    `names`: person id → names and aliases of everybody known in the session. `participants`: person ids of who was there;
-    voices still unresolved count too, they are somebody."""
-    people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
-    strangers = {turn.track for turn in turns if turn.speaker_id is None}
-    called = unique_names(names)
-    replied = _typed_replies(turns, names, config) if is_typed(turns) else _spoken_replies(turns, config)
-    found: dict[str, tuple[Addressee, ...]] = {}
-    for turn in turns:
-        others = sorted(people - {turn.speaker_id})
-        unknown = strangers - {turn.track}
-        found[turn.message_id] = (
-            _caller(turn, config)
-            or _only_other(turn, others, unknown, config)
-            or _named(turn, called, config)
-            or replied.get(turn.message_id, ())
-            or _everybody(others, config)
-        )
-    return found
-
-
 def _caller(turn: Spoken, config: InteractionConfig) -> tuple[Addressee, ...]:
     return tuple(Addressee(person, config.caller, How.CALLER) for person in turn.addressed_to if person != turn.speaker_id)
 
@@ -174,10 +168,12 @@ def _named(turn: Spoken, called: Mapping[str, str], config: InteractionConfig) -
     return tuple(Addressee(person, best[person], How.NAMED) for person in sorted(best))
 
 
-def _spoken_replies(turns: Sequence[Spoken], config: InteractionConfig) -> dict[str, tuple[Addressee, ...]]:
+def _to_who_is_answered(
+    turns: Sequence[Spoken], answers: Mapping[str, str], config: InteractionConfig
+) -> dict[str, tuple[Addressee, ...]]:
     by_id = {turn.message_id: turn for turn in turns}
-    found = {}
-    for message, answered_id in replies(turns, config=config).items():
+    found: dict[str, tuple[Addressee, ...]] = {}
+    for message, answered_id in answers.items():
         answered = by_id[answered_id]
         if answered.speaker_id is not None:
             confidence = config.answer if is_question(answered.text) else config.reply
@@ -185,21 +181,47 @@ def _spoken_replies(turns: Sequence[Spoken], config: InteractionConfig) -> dict[
     return found
 
 
-def _typed_replies(
-    turns: Sequence[Spoken], names: Mapping[str, Collection[str]], config: InteractionConfig
-) -> dict[str, tuple[Addressee, ...]]:
-    """Also where a message goes on from an own one: to whom that one was."""
-    people = {turn.speaker_id for turn in turns}
-    found = {}
-    for turn, antecedent in zip(turns, _typed(turns, names, config), strict=True):
-        likely = {voice: share for voice, share in (antecedent.to if antecedent else {}).items() if voice in people}
-        if likely:
-            best = max(sorted(likely), key=lambda voice: likely[voice])
-            found[turn.message_id] = (Addressee(best, min(likely[best], config.max_typed), How.REPLY),)
-    return found
-
-
 def _everybody(others: Sequence[str], config: InteractionConfig) -> tuple[Addressee, ...]:
     if len(others) > config.max_everybody:
         return ()
     return tuple(Addressee(person, config.everybody, How.ALL) for person in others)
+
+
+# ---- what was typed
+
+Addressed = Mapping[str, tuple[Addressee, ...]]
+
+
+def is_typed(turns: Sequence[Spoken]) -> bool:
+    """No turn takes time: nothing was said aloud."""
+    return bool(turns) and all(turn.segment.duration == 0 for turn in turns)
+
+
+def _typed(
+    turns: Sequence[Spoken], called: Mapping[str, str], config: InteractionConfig
+) -> tuple[Mapping[str, str], Addressed, Addressed]:
+    """What is answered; who is called; who is answered, also where a message goes on from an own one."""
+    given = [TypedTurn(turn.voice, turn.segment.start, turn.text or "") for turn in turns]
+    understood = understand(given, called, config.typed)
+    answers = {
+        turn.message_id: turns[each.answers].message_id
+        for turn, each in zip(turns, understood, strict=True)
+        if each.answers is not None and turns[each.answers].voice != turn.voice
+    }
+    named = {
+        turn.message_id: tuple(Addressee(person, config.called_first, How.NAMED) for person in sorted(each.called))
+        for turn, each in zip(turns, understood, strict=True)
+    }
+    people = {turn.speaker_id for turn in turns}
+    replied = {
+        turn.message_id: _most_likely(each, people, config)
+        for turn, each in zip(turns, understood, strict=True)
+        if each.answers is not None
+    }
+    return answers, named, replied
+
+
+def _most_likely(understood: Understood, people: Collection[str | None], config: InteractionConfig) -> tuple[Addressee, ...]:
+    """Voices that nobody knows are nobody to write down."""
+    likely = sorted((voice for voice in understood.to if voice in people), key=lambda voice: (-understood.to[voice], voice))
+    return tuple(Addressee(voice, min(understood.to[voice], config.max_typed), How.REPLY) for voice in likely[:1])

@@ -44,12 +44,15 @@ class TypedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Antecedent:
-    """What a message answers, or goes on from where it is the same voice's."""
+class Understood:
+    """What one message tells of its relations."""
 
-    index: int
+    answers: int | None
+    """Index of the message that it answers, or goes on from where it is the same voice's; None: begins something."""
     probability: float
-    """Of this one among the candidates and none."""
+    """Of this one among all candidates and none."""
+    called: frozenset[str]
+    """Voices that it opens with or greets by name."""
     to: Mapping[str, float]
     """voice → probability that the message speaks to it, over all candidates; what goes on speaks to whom it spoke to."""
 
@@ -61,19 +64,19 @@ class Candidate:
     features: Sequence[Feature]
 
 
-def antecedents(turns: Sequence[TypedTurn], names: Mapping[str, str], config: ChatConfig) -> list[Antecedent | None]:
-    """For each of `turns`, in order of typing, what it answers or goes on from; None: nothing before it.
+def understand(turns: Sequence[TypedTurn], names: Mapping[str, str], config: ChatConfig) -> list[Understood]:
+    """For each of `turns`, in order of typing, what it answers and whom it speaks to.
 
     `names`: normal name → the voice it can only mean. One pass; what is decided for the earlier is evidence for the later."""
     chat = chat_of(read(turns, names, config))
-    threads, to, found = Threads(), list[Mapping[str, float]](), list[Antecedent | None]()
+    threads, to, found = Threads(), list[Mapping[str, float]](), list[Understood]()
     for message in chat.messages:
         candidates = list(candidates_of(chat, message, threads, config))
         chances = _softmax([sum(config.weights.get(name, 0.0) * value for name, value in c.features) for c in candidates])
         best = max(range(len(candidates)), key=lambda i: (chances[i], -i))
         to.append(_spoken_to(chat, message, candidates, chances, to))
         index = candidates[best].index
-        found.append(None if index is None else Antecedent(index, chances[best], to[-1]))
+        found.append(Understood(index, chances[best], message.called, to[-1]))
         threads.take(message, None if index is None else chat.messages[index])
     return found
 

@@ -23,7 +23,7 @@ from service.graph.driver import Graph, Tx
 from service.graph.spaces import get_space
 from service.memory.attendance import attendances
 from service.memory.audience import Readers, context_of, readers
-from service.memory.interactions import Spoken, addressees, replies
+from service.memory.interactions import Spoken, interactions
 from service.types.audio import Samples, TextEmbedder
 from service.types.memory import Attendance
 from service.types.people import AccessPolicy, SpaceSettings
@@ -109,8 +109,8 @@ def settled(conversation: Conversation) -> Relations:
     turns, known = conversation.turns, {person.id for person in conversation.people}
     attendance = attendances(turns, [a for a in conversation.attendance if a.person_id in known])
     names = {person.id: person.names for person in conversation.people}
-    to = addressees(turns, names, [a.person_id for a in attendance])
-    to = {message: tuple(a for a in people if a.person_id in known) for message, people in to.items()}
+    told = interactions(turns, names, [a.person_id for a in attendance])
+    to = {message: tuple(a for a in people if a.person_id in known) for message, people in told.addressees.items()}
     bots = {person.id for person in conversation.people if person.is_bot}
     may_read = {
         turn.message_id: readers(
@@ -119,7 +119,7 @@ def settled(conversation: Conversation) -> Relations:
         & known
         for turn in turns
     }
-    return Relations(attendance, to, replies(turns, names), may_read)
+    return Relations(attendance, to, told.replies, may_read)
 
 
 def context_texts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[str, str]:

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from rich.progress import track
 
-from service.memory.interactions import Spoken, addressees, replies
-from service.memory.typed_chat import ChatConfig, TypedTurn, antecedents
+from service.memory.interactions import Spoken, interactions
+from service.memory.typed_chat import ChatConfig, TypedTurn, understand
 from service.memory.vocatives import normal_name
 from service.types.audio import Segment
+from service.types.memory import How
 from tests.bench.report import SHARED, Report, arguments
 
 SLIPPED = {"2008-07-14_18": 6, "2010-08-17_18": 3}
@@ -72,7 +73,8 @@ def read_excerpts(path: Path, *, split: str) -> list[Excerpt]:
 def _excerpt(given: Mapping[str, object]) -> Excerpt:
     messages: list[dict[str, object]] = given["messages"]  # type: ignore[assignment]
     log, days, clock = str(given["log"]), 0, 0
-    written, places = [], {}
+    written: list[Written] = []
+    places: dict[object, int] = {}
     for message in messages:
         hours, minutes = map(int, str(message["time"]).split(":"))
         days += hours * 60 + minutes < clock - 600  # past midnight; small steps back are the clock's
@@ -108,17 +110,20 @@ def typed_turns(excerpt: Excerpt) -> list[TypedTurn]:
 
 
 def with_config(excerpt: Excerpt, config: ChatConfig) -> Found:
-    found = antecedents(typed_turns(excerpt), excerpt.names, config)
-    return Found({i: a.index for i, a in enumerate(found) if a is not None}, {})
+    found = understand(typed_turns(excerpt), excerpt.names, config)
+    return Found({i: each.answers for i, each in enumerate(found) if each.answers is not None}, {})
 
 
 def ours(excerpt: Excerpt, seconds: float = 0.0) -> Found:
     """Through `replies` and `addressees`, as the product calls them; with `seconds` a message, as if it were spoken."""
     turns = [Spoken(str(i), Segment(m.at, m.at + seconds), m.user, m.user, m.text) for i, m in enumerate(excerpt.messages)]
-    names = {user: (name,) for name, user in excerpt.names.items()}
-    answers = {int(message): int(answered) for message, answered in replies(turns).items()}
-    to = addressees(turns, names, tuple(names))
-    first = {int(m): max(people, key=lambda a: a.confidence).person_id for m, people in to.items() if 0 < len(people) < 5}
+    told = interactions(turns, {user: (user,) for user in excerpt.names.values()}, ())
+    answers = {int(message): int(answered) for message, answered in told.replies.items()}
+    first = {
+        int(m): max(people, key=lambda a: a.confidence).person_id
+        for m, people in told.addressees.items()
+        if people and people[0].how is not How.ALL
+    }
     return Found(answers, first)
 
 
@@ -203,7 +208,7 @@ OF = {"reply_precision": 4, "reply_recall": 5, "reply_f1": 5, "link_f1": 2, "add
 
 def score(excerpts: Sequence[Excerpt], config: ChatConfig) -> dict[str, float]:
     """Of the model itself, all links."""
-    total = sum(counts(excerpt, with_config(excerpt, config)) for excerpt in excerpts)
+    total = np.sum([counts(excerpt, with_config(excerpt, config)) for excerpt in excerpts], axis=0)
     return {name: figure(total) for name, figure in FIGURES.items() if name != "addressee_accuracy"}
 
 

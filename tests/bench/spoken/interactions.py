@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.memory.interactions import Spoken, addressees, normal_name, replies, vocatives
+from service.memory.interactions import Spoken, interactions
+from service.memory.vocatives import normal_name, vocatives
 from service.types.audio import Segment
 from service.types.memory import How
 from tests.bench.report import Report
@@ -58,11 +59,10 @@ def heard(scenario: Scenario, session: Session, studio: Studio | None = None) ->
 
 
 def ours(one: Heard) -> Inferred:
-    found = addressees(one.turns, one.names, list(one.names))
-    answered = replies(one.turns)
+    told = interactions(one.turns, one.names, list(one.names))
     id_of = {spoken.message_id: turn.id for turn, spoken in zip(one.session.turns, one.turns, strict=True)}
-    to = {id_of[m]: frozenset(a.person_id for a in people if a.how is not How.ALL) for m, people in found.items()}
-    return Inferred(to, {id_of[m]: id_of[other] for m, other in answered.items()})
+    to = {id_of[m]: frozenset(a.person_id for a in people if a.how is not How.ALL) for m, people in told.addressees.items()}
+    return Inferred(to, {id_of[m]: id_of[other] for m, other in told.replies.items()})
 
 
 def previous_speaker(one: Heard) -> Inferred:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.memory.interactions import InteractionConfig, addressees, is_question, replies
+from service.memory.interactions import InteractionConfig, Spoken, interactions, is_question, replies
 from service.memory.vocatives import vocatives
-from service.types.memory import How
+from service.types.memory import Addressee, How
 from tests.builders import a_conversation, a_turn
 
 NAMES = {"mara": ("Mara",), "tom": ("Tom Baker", "Tommy"), "ben": ("Ben",)}
 KNOWN = {"mara", "tom", "tom baker", "ben"}
+
+
+def addressees(
+    turns: Sequence[Spoken], names: Mapping[str, Collection[str]], participants: Collection[str]
+) -> Mapping[str, tuple[Addressee, ...]]:
+    return interactions(turns, names, participants).addressees
 
 
 def called(text: str) -> set[str]:
