@@ -133,4 +133,4 @@ def _transcript(session: Session, times: Sequence[Segment], path: Path) -> Path:
 
 
 def _whole(path: Path) -> Waveform:
-    return Waveform(np.concatenate([block.samples for block in decode.blocks(path)]))
+    return Waveform(np.concatenate([block.samples for block in decode.blocks(path, seconds=60.0)]))
