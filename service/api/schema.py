@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
@@ -17,6 +18,7 @@ from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import search as search_api
 from service.api import spaces as space_api
+from service.api import who as who_api
 from service.api.characters import WholeTexts
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
 from service.api.context import Info, local_id
@@ -33,6 +35,7 @@ from service.api.names import NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
 from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutcome
 from service.api.spaces import EncoderType, SpaceType
+from service.api.who import TimelineEntryType, WhoOutcome
 from service.graph.messages import count_messages, list_messages
 from service.graph.people import count_people, list_people
 from service.graph.sessions import count_sessions, list_sessions
@@ -43,6 +46,10 @@ SEARCH = {"weight": 50}
 """A full-text and two vector searches: about as long as a page of 100 messages takes."""
 Explain = Annotated[bool, strawberry.argument(description="Also say how it was found.")]
 Asker = Annotated[AskerInput | None, strawberry.argument(description="Who asks and who hears it; else the headers say.")]
+AskedAt = Annotated[
+    datetime | None, strawberry.argument(description='When it is asked: what "yesterday" counts from. Now unless told.')
+]
+Zone = Annotated[str | None, strawberry.argument(description="Time zone of the asker: a name such as Europe/Berlin. Else UTC.")]
 Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
 
 
@@ -143,9 +150,12 @@ class Query:
         filters: Narrowed = None,
         first: Annotated[int, strawberry.argument(description="How many hits, 100 at most.")] = 15,
         asker: Asker = None,
+        asked_at: AskedAt = None,
+        zone: Zone = None,
         explain: Explain = False,
     ) -> SearchOutcome:
-        outcome: SearchOutcome = await expected(search_api.search(info.context, query, filters, first, asker, explain))
+        found = search_api.search(info.context, query, first, explain, filters, asker, asked_at, zone)
+        outcome: SearchOutcome = await expected(found)
         return outcome
 
     @strawberry.field(description="An answer to a question, from what the asker and all who listen may know.", metadata=SEARCH)
@@ -155,10 +165,51 @@ class Query:
         question: Annotated[str, strawberry.argument(description="In anybody's words.")],
         filters: Narrowed = None,
         asker: Asker = None,
+        asked_at: AskedAt = None,
+        zone: Zone = None,
         explain: Explain = False,
     ) -> AskOutcome:
-        outcome: AskOutcome = await expected(search_api.ask(info.context, question, filters, asker, explain))
+        outcome: AskOutcome = await expected(search_api.ask(info.context, question, explain, filters, asker, asked_at, zone))
         return outcome
+
+    @strawberry.field(
+        description="Who said it; or, given by whom it was said, to whom. From the edges of what is found, with the messages.",
+        metadata=SEARCH,
+    )
+    async def who(
+        self,
+        info: Info,
+        said: Annotated[
+            str, strawberry.argument(description='What was said ("the trip"), or the question ("who told Bo …?").')
+        ],
+        by: Annotated[list[strawberry.ID] | None, strawberry.argument(description="Said by one of these: to whom?")] = None,
+        to: Annotated[list[strawberry.ID] | None, strawberry.argument(description="Said to one of these people.")] = None,
+        filters: Narrowed = None,
+        asker: Asker = None,
+        asked_at: AskedAt = None,
+        zone: Zone = None,
+        explain: Explain = False,
+    ) -> WhoOutcome:
+        found = who_api.who(info.context, said, by or [], to or [], explain, filters, asker, asked_at, zone)
+        outcome: WhoOutcome = await expected(found)
+        return outcome
+
+    @strawberry.field(
+        description="What somebody said and what was said to them, in spoken order; empty for one the viewer knows nothing of.",
+        metadata=LIST,
+    )
+    async def timeline(
+        self,
+        info: Info,
+        person: Annotated[strawberry.ID, strawberry.argument(description="Whose.")],
+        since: Annotated[datetime | None, strawberry.argument(description="From this time on (with its zone).")] = None,
+        until: Annotated[datetime | None, strawberry.argument(description="Before this time (with its zone).")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[TimelineEntryType]:
+        return await who_api.timeline(info.context, person, since, until, page(first, after, last, before))
 
     @strawberry.field(
         description="Who is this? Voices that nobody has a name for and the viewer has heard, those heard last first: messages "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeAlias
 
@@ -13,9 +14,23 @@ from service.api.memory import MessageType
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted
 from service.errors import InvalidInput as BadInput
 from service.graph.paging import MAX_PAGE
-from service.types.search import Answer, AnswerStatus, Filters, Found, Hit, SearchResult, Tool
+from service.types.search import (
+    Answer,
+    AnswerStatus,
+    Filters,
+    Found,
+    Hit,
+    Layer,
+    QuestionType,
+    Round,
+    SearchResult,
+    Tool,
+)
+from service.types.search import Asked as Question
 
 strawberry.enum(Tool, name="Tool", description="How a message was found.")
+strawberry.enum(Layer, name="Layer", description="What was looked into: what was said, facts taken from it, or profiles.")
+strawberry.enum(QuestionType, name="QuestionType", description="What kind of answer a question wants.")
 strawberry.enum(AnswerStatus, name="AnswerStatus", description="Whether there is an answer.")
 MAX_NAMED = 50
 """People or sessions in one filter."""
@@ -51,12 +66,16 @@ class AskerInput:
 class FiltersInput:
     speakers: list[strawberry.ID] = strawberry.field(default_factory=list, description="Said by one of these people.")
     addressees: list[strawberry.ID] = strawberry.field(default_factory=list, description="Said to one of these people.")
+    by_or_to: list[strawberry.ID] = strawberry.field(
+        default_factory=list, description="Said by one of these people or to one of them."
+    )
     sessions: list[strawberry.ID] = strawberry.field(default_factory=list, description="Said in one of these sessions.")
     since: datetime | None = strawberry.field(default=None, description="Said at or after this time (with its zone).")
     until: datetime | None = strawberry.field(default=None, description="Said before this time (with its zone).")
+    layers: list[Layer] = strawberry.field(default_factory=list, description="Only what one of these found.")
 
     def filters(self) -> Filters:
-        for name in ("speakers", "addressees", "sessions"):
+        for name in ("speakers", "addressees", "by_or_to", "sessions"):
             _few(f"filters.{name}", len(getattr(self, name)))
         for name, time in (("since", self.since), ("until", self.until)):
             if time is not None and time.tzinfo is None:
@@ -69,6 +88,8 @@ class FiltersInput:
             sessions=tuple(local_id(id, "Session") for id in self.sessions),
             since=self.since,
             until=self.until,
+            by_or_to=tuple(map(local_id, self.by_or_to)),
+            layers=tuple(self.layers),
         )
 
 
@@ -83,6 +104,12 @@ class FoundType:
         return cls(tool=found.tool, rank=found.rank, score=found.score)
 
 
+@strawberry.type(name="Reason", description="What a feature of the ranking gave a hit.")
+class ReasonType:
+    feature: str = strawberry.field(description="Its name, as in the weights that the service comes with.")
+    added: float = strawberry.field(description="What it adds to the log odds of the score.")
+
+
 @strawberry.type(name="Hit", description="A message that was found.")
 class HitType:
     message: MessageType = strawberry.field(description="The message.")
@@ -90,7 +117,12 @@ class HitType:
     visible_because: str = strawberry.field(
         description="Why the asker may read it: said_it, addressed, attended, shared, public or reads_all."
     )
+    layers: list[Layer] = strawberry.field(description="By which layers it was found.")
+    round: int = strawberry.field(description="The first round that found it, from 1.")
     found: list[FoundType] | None = strawberry.field(description="What found it; only with `explain`.")
+    because: list[ReasonType] | None = strawberry.field(
+        description="What weighed most in its score, the weightiest first; only with `explain`."
+    )
 
     @classmethod
     def from_record(cls, hit: Hit, reading: Reading, explain: bool) -> HitType:
@@ -98,14 +130,73 @@ class HitType:
             message=MessageType.from_record(hit.message, reading),
             score=hit.score,
             visible_because=hit.visible_because,
+            layers=list(hit.layers),
+            round=hit.round,
             found=[FoundType.from_record(f) for f in hit.found] if explain else None,
+            because=[ReasonType(feature=name, added=added) for name, added in hit.because] if explain else None,
+        )
+
+
+@strawberry.type(name="Round", description="One round of a search.")
+class RoundType:
+    number: int = strawberry.field(description="From 1.")
+    query: str = strawberry.field(description="What was looked for.")
+    why: str = strawberry.field(description="Why this round was made.")
+    legs: list[str] = strawberry.field(description="Which search ran and how.")
+    new: int = strawberry.field(description="How many of the best hits no round before had among its best.")
+    sufficient: bool = strawberry.field(description="Whether it was the last because it was enough.")
+
+    @classmethod
+    def from_record(cls, made: Round) -> RoundType:
+        return cls(
+            number=made.number, query=made.query, why=made.why, legs=list(made.legs), new=made.new, sufficient=made.sufficient
+        )
+
+
+@strawberry.type(name="TimeWindow", description="A stretch of time that a question asks about.")
+class TimeWindowType:
+    since: datetime | None = strawberry.field(description="From this time on; null: from ever.")
+    until: datetime | None = strawberry.field(description="Before this time; null: for ever.")
+
+
+@strawberry.type(name="Understood", description="What was understood of the question.")
+class UnderstoodType:
+    type: QuestionType = strawberry.field(description="What kind of answer it wants.")
+    speakers: list[str] = strawberry.field(description="Names of those whose words are asked for.")
+    addressees: list[str] = strawberry.field(description="Names of those to whom they were said.")
+    others: list[str] = strawberry.field(description="Names in it otherwise.")
+    windows: list[TimeWindowType] = strawberry.field(description="The times in it.")
+    parts: list[str] = strawberry.field(description="The questions that it is made of, where it is made of several.")
+    absent: bool = strawberry.field(description="It asks for what was said while the asker was not there.")
+
+    @classmethod
+    def from_record(cls, asked: Question) -> UnderstoodType:
+        return cls(
+            type=asked.type,
+            speakers=list(asked.speakers),
+            addressees=list(asked.addressees),
+            others=list(asked.others),
+            windows=[TimeWindowType(since=since, until=until) for since, until in asked.windows],
+            parts=list(asked.parts),
+            absent=asked.absent,
         )
 
 
 @strawberry.type(name="SearchExplanation", description="How a search went.")
 class SearchExplanationType:
     visible: int = strawberry.field(description="How many messages the asker may read at all.")
-    legs: list[str] = strawberry.field(description="Which search ran and how.")
+    legs: list[str] = strawberry.field(description="Which search ran and how, over all rounds.")
+    rounds: list[RoundType] = strawberry.field(description="The rounds, in order.")
+    understood: UnderstoodType | None = strawberry.field(description="What was understood of the question.")
+
+    @classmethod
+    def from_record(cls, result: SearchResult) -> SearchExplanationType:
+        return cls(
+            visible=result.visible,
+            legs=list(result.legs),
+            rounds=[RoundType.from_record(made) for made in result.rounds],
+            understood=UnderstoodType.from_record(result.asked) if result.asked else None,
+        )
 
 
 @strawberry.type(name="SearchResult", description="Messages that fit, the best first.")
@@ -117,16 +208,18 @@ class SearchResultType:
     def from_record(cls, result: SearchResult, reading: Reading, explain: bool) -> SearchResultType:
         return cls(
             hits=[HitType.from_record(h, reading, explain) for h in result.hits],
-            explanation=SearchExplanationType(visible=result.visible, legs=list(result.legs)) if explain else None,
+            explanation=SearchExplanationType.from_record(result) if explain else None,
         )
 
 
-@strawberry.type(name="Answer", description="An answer in the cited messages' own words.")
+@strawberry.type(name="Answer", description="An answer with the messages that it rests on.")
 class AnswerType:
     status: AnswerStatus = strawberry.field(description="Whether there is one.")
     text: str = strawberry.field(description="The answer; empty without one.")
     reason: str = strawberry.field(description="Why this answer, or why none.")
+    by: str = strawberry.field(description="Who put it into words: `extractive` (the messages' own), or `model:` and its name.")
     citations: list[HitType] = strawberry.field(description="The messages it rests on.")
+    rounds: list[RoundType] | None = strawberry.field(description="How it was looked for; only with `explain`.")
 
     @classmethod
     def from_record(cls, answer: Answer, reading: Reading, explain: bool) -> AnswerType:
@@ -134,7 +227,9 @@ class AnswerType:
             status=answer.status,
             text=answer.text,
             reason=answer.reason,
+            by=answer.by,
             citations=[HitType.from_record(h, reading, explain) for h in answer.citations],
+            rounds=[RoundType.from_record(made) for made in answer.rounds] if explain else None,
         )
 
 
@@ -148,24 +243,50 @@ AskOutcome: TypeAlias = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What every question over the API comes with."""
+
+    filters: Filters
+    reading: Reading
+    asked_at: datetime | None
+    zone: str | None
+
+    @classmethod
+    async def of(
+        cls,
+        context: Context,
+        filters: FiltersInput | None,
+        asker: AskerInput | None,
+        asked_at: datetime | None,
+        zone: str | None,
+    ) -> Asking:
+        wanted = (filters or FiltersInput()).filters()
+        if asked_at is not None and asked_at.tzinfo is None:
+            raise BadInput(what="`askedAt`", given=f"{asked_at.isoformat()} without a zone", needed="a time with its zone")
+        return cls(wanted, await context.reading(asker.asked() if asker else None), asked_at, zone)
+
+
 async def search(
-    context: Context, query: str, filters: FiltersInput | None, first: int, asker: AskerInput | None, explain: bool
-) -> SearchResultType:
-    wanted = (filters or FiltersInput()).filters()
+    context: Context, query: str, first: int, explain: bool, filters: FiltersInput | None, asker: AskerInput | None,
+    asked_at: datetime | None, zone: str | None,
+) -> SearchResultType:  # fmt: skip
     if not 0 < first <= MAX_PAGE:
         raise BadInput(what="`first`", given=first, needed=f"1 to {MAX_PAGE}")
-    reading = await context.reading(asker.asked() if asker else None)
-    found = await (await context.services.search())(reading.scope, query, wanted, first)
-    return SearchResultType.from_record(found, reading, explain)
+    by = await Asking.of(context, filters, asker, asked_at, zone)
+    look = await context.services.search()
+    found = await look(by.reading.scope, query, by.filters, first, asked_at=by.asked_at, zone=by.zone)
+    return SearchResultType.from_record(found, by.reading, explain)
 
 
 async def ask(
-    context: Context, question: str, filters: FiltersInput | None, asker: AskerInput | None, explain: bool
-) -> AnswerType:
-    wanted = (filters or FiltersInput()).filters()
-    reading = await context.reading(asker.asked() if asker else None)
-    answer = await (await context.services.answer())(reading.scope, question, wanted)
-    return AnswerType.from_record(answer, reading, explain)
+    context: Context, question: str, explain: bool, filters: FiltersInput | None, asker: AskerInput | None,
+    asked_at: datetime | None, zone: str | None,
+) -> AnswerType:  # fmt: skip
+    by = await Asking.of(context, filters, asker, asked_at, zone)
+    answerer = await context.services.answer()
+    answer = await answerer(by.reading.scope, question, by.filters, asked_at=by.asked_at, zone=by.zone)
+    return AnswerType.from_record(answer, by.reading, explain)
 
 
 def _few(what: str, given: int) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from service.graph.driver import rows
+from service.graph.messages import find_messages
+from service.graph.paging import Page, Paged, paged, parameters
 from service.graph.people import list_same_people
+from service.types.memory import Message
 from service.types.search import Filters, Ranked, Ranking
 
 if TYPE_CHECKING:
@@ -115,3 +119,28 @@ async def list_replies(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> tuple[tu
     """Session and index of the visible messages that one of `ids` answers, or that answer it."""
     found = await rows(tx, BESIDE_BY_REPLY, space=scope.space, audiences=scope.audiences, ids=list(ids))
     return tuple((session, index) for session, index in found[0]["places"])
+
+
+LIST_TIMELINE = """
+MATCH (:Person {id: $person_id, space: $space}) (()-[:MERGED_INTO]-()){0,12} (p:Person)
+WITH DISTINCT p
+MATCH (p)-[:SPEAKS|ADDRESSES]-(m:Message {space: $space})-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH DISTINCT m
+WITH [m.said_at.epochSeconds * 1000000000 + m.said_at.nanosecond, m.id] AS place
+WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+"""
+
+
+async def list_timeline(
+    tx: Tx, scope: ReadScope, person_id: str, since: datetime | None, until: datetime | None, *, page: Page
+) -> Paged[Message]:
+    """What the person said and what was said to them in [`since`, `until`), in spoken order; empty for somebody whom the
+    scope does not hold."""
+    found = await rows(
+        tx, LIST_TIMELINE, space=scope.space, audiences=scope.audiences, person_id=person_id, since=since, until=until,
+        **parameters(page),
+    )  # fmt: skip
+    places = [row["place"] for row in found]
+    return paged(page, places, await find_messages(tx, scope, [id for _, id in places]))

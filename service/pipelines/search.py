@@ -27,12 +27,14 @@ from service.types.search import (
     Evidence,
     Filters,
     Hit,
+    Layer,
     Meant,
     Ranking,
     RetrievalPolicy,
     Round,
     SearchResult,
     Step,
+    layers_of,
 )
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ class Search:
                 raise PolicyStrayed(policy=self._policy.name)
             same = step.query == question
             aim = planned if same else (await self._graph.read(_plan, scope, step.query, moment, zone))[0]
-            pool = await self._look(scope, aim, filters, step)
+            pool = _of_layers(await self._look(scope, aim, filters, step), filters.layers)
             gathered = so_far.gathered.and_then(len(so_far.done) + 1, pool.candidates, same_question=same)
             so_far = so_far.and_then(step, pool, gathered, await self._evidence(scope, gathered))
         return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
@@ -264,6 +266,14 @@ def narrowing(planned: Plan, filters: Filters) -> Filters | None:
             until = time.end if time.end != EVER else None
             narrowed = replace(narrowed, since=_later(filters.since, since), until=_earlier(filters.until, until))
     return narrowed if narrowed != filters or planned.absent or planned.by_edges else None
+
+
+def _of_layers(pool: Pool, layers: Sequence[Layer]) -> Pool:
+    """What one of `layers` found; all of it where none is asked for."""
+    wanted = {Layer.FACTS if layer is Layer.PROFILES else layer for layer in layers}
+    if not wanted:
+        return pool
+    return replace(pool, candidates=tuple(one for one in pool.candidates if wanted & set(layers_of(one.found))))
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -71,6 +71,8 @@ class Filters:
     until: datetime | None = None
     by_or_to: tuple[str, ...] = ()
     """Said by one of them or to one of them."""
+    layers: tuple[Layer, ...] = ()
+    """Only what these layers found. Narrows what is shown, not what is read."""
 
     @property
     def empty(self) -> bool:
@@ -84,6 +86,11 @@ class Found:
     tool: Tool
     rank: int
     score: float
+
+
+def layers_of(found: tuple[Found, ...]) -> tuple[Layer, ...]:
+    """By which layers something was found; what a profile tells are facts, and found as such."""
+    return tuple(dict.fromkeys(Layer.FACTS if f.tool in FACT_TOOLS else Layer.INTERACTIONS for f in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ class Hit:
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        return tuple(dict.fromkeys(Layer.FACTS if f.tool in FACT_TOOLS else Layer.INTERACTIONS for f in self.found))
+        return layers_of(self.found)
 
 
 @dataclass(frozen=True, slots=True)
