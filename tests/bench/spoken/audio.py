@@ -28,7 +28,7 @@ from service.types.ids import derived
 from service.types.memory import Attendance
 from service.types.people import AnonymousVoices, SpaceSettings
 from tests.bench.spoken.format import Scenario, Session
-from tests.bench.spoken.gold import Written, attendance_of, person_id
+from tests.bench.spoken.gold import Remember, Written, attendance_of, person_id
 from tests.bench.spoken.render import Rendered, Studio
 from tests.models import campplus, segmenter, tiny_whisper
 
@@ -45,6 +45,7 @@ async def write(
     folder: Path,
     *,
     recognise: bool = False,
+    remember: Remember | None = None,
 ) -> tuple[Written, float]:
     """All sessions of a rendered scenario, into a new space; and the share of turns whose speaker was heard rightly.
 
@@ -74,6 +75,8 @@ async def write(
         rendered = studio.recording(scenario, session)
         request = _request(scenario, session, space, rendered, people, None if recognise else folder)
         report = await ingest(request)
+        if remember is not None:
+            await remember(space, report.session_id)
         written = await graph.read(list_written_turns, space, report.session_id)
         messages |= held(session, rendered.times, written)
         right += heard_rightly(session, rendered.times, written, people)
