@@ -49,6 +49,7 @@ class GivenFact:
     time: str | None
     starts: str | None
     precision: Precision | None
+    past: bool
     attribute: str | None
     value: str | None
 
@@ -63,7 +64,7 @@ class FactModelConfig:
     batch: int = 10  # turns a request: the instructions are 900 tokens, ten turns about 300
     max_tokens: int = 2_000  # of a reply: ten turns seldom hold as many facts, and each takes about 90
     at_once: int = 4  # batches; the rest waits, and is not begun once one has failed
-    min_words: float = 0.95  # of a statement's content words from its evidence: with fewer than 20 of them, all
+    min_words: float = 1.0  # of a statement's content words from its evidence: one that nobody said is one too many
     max_statement: int = 400  # characters; a sentence
     max_attribute: int = 60  # characters; a few words
     max_unread: float = 0.05  # of a session's turns, but one at least, may get no fit answer; more: it is the wrong model
@@ -158,7 +159,7 @@ class FactModel:
         evidence = [turns[source], *(turns[i] for i in context)]
         about = None
         if given.time and given.time.strip():
-            about = span_of(given.time.strip(), given.starts, given.precision, given.kind, evidence)
+            about = span_of(given.time.strip(), given.starts, given.precision, evidence, past=given.past)
         statement = self._statement(given, about, turns[source])
         if not re.search(r"\w", _SLOTS.sub(" ", statement)) or len(statement) > self._config.max_statement:
             return "empty or long"
@@ -170,7 +171,7 @@ class FactModel:
             turns[source].message_id,
             tuple(turns[i].message_id for i in context),
             about,
-            *self._attribute(given),
+            *self._attribute(given, statement),
         )
         share = self._check(fact, evidence)
         return fact if share >= self._config.min_words else "words that nobody said"
@@ -183,7 +184,7 @@ class FactModel:
             said = said.replace(TIME, self._written(about, clock, source))
         else:
             said = said.replace(TIME, without_braces(given.time or "").strip())
-        return "".join(part if part in (SPEAKER, ADDRESSEE) else without_braces(part) for part in _parts(said)).strip()
+        return slotted(said).strip()
 
     def _written(self, about: TimeSpan, clock: tzinfo, source: FactTurn) -> str:
         """English dates in English; the date in figures (ISO 8601) in what is not."""
@@ -191,12 +192,12 @@ class FactModel:
             return " ".join(self._date(about, clock))
         return f"{about.start.astimezone(clock):%Y-%m-%d}"
 
-    def _attribute(self, given: GivenFact) -> tuple[str | None, str | None]:
-        """Both or none."""
-        pair = [without_braces(one_line(part or "")).lower() for part in (given.attribute, given.value)]
-        if not all(0 < len(part) <= self._config.max_attribute for part in pair):
+    def _attribute(self, given: GivenFact, statement: str) -> tuple[str | None, str | None]:
+        """Both or none; the value stands in the statement, whose words were said."""
+        name, value = (slotted(one_line(part or "")) for part in (given.attribute, given.value))
+        if not (0 < len(name) <= self._config.max_attribute and value and value.casefold() in statement.casefold()):
             return None, None
-        return pair[0], without_braces(one_line(given.value or ""))
+        return name.lower(), value
 
 
 def windows(turns: Sequence[FactTurn], batch: int) -> list[Window]:
@@ -248,5 +249,7 @@ def without_braces(text: str) -> str:
     return text.replace("{", "(").replace("}", ")")
 
 
-def _parts(statement: str) -> list[str]:
-    return re.split(f"({re.escape(SPEAKER)}|{re.escape(ADDRESSEE)})", statement)
+def slotted(text: str) -> str:
+    """With the slots for speaker and addressee, and no other brace."""
+    parts = re.split(f"({re.escape(SPEAKER)}|{re.escape(ADDRESSEE)})", text)
+    return "".join(part if part in (SPEAKER, ADDRESSEE) else without_braces(part) for part in parts)

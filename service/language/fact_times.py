@@ -1,4 +1,4 @@
-"""When does a fact happen, by what a model copied from the turn? Rules resolve it; its own date chooses between readings."""
+"""When does a fact happen, by the expression that a model copied from the turn? Rules resolve it, where a language has them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from service.timewords import Leaning, ZoneUnknown, times, zone_of
-from service.types.facts import FactKind, FactTurn, Precision, TimeSpan
+from service.types.facts import FactTurn, Precision, TimeSpan
 
-AHEAD = frozenset({FactKind.PLAN, FactKind.COMMITMENT, FactKind.QUESTION})
-"""Kinds whose "on Friday" is the coming one."""
 FARTHEST = timedelta(days=366 * 150)
 """From the turn; a date farther off is a mistake of the model's."""
 LENGTHS = {
@@ -30,21 +28,16 @@ def clock_of(turn: FactTurn) -> tzinfo | None:
 
 
 def span_of(
-    words: str, starts: str | None, precision: Precision | None, kind: FactKind, evidence: Sequence[FactTurn]
+    words: str, starts: str | None, precision: Precision | None, evidence: Sequence[FactTurn], *, past: bool
 ) -> TimeSpan | None:
-    """The time that `words` mean in the first turn of `evidence` that has them; None where no one can tell.
-
-    `starts` and `precision` are the model's: they choose between two readings of the rules, and stand alone only where a
-    language has no rules."""
+    """The time that `words` mean in the first turn of `evidence` that has them; None where nobody can tell. `past`: "on Friday"
+    is the last one. `starts` and `precision`, the model's own, hold only where the rules know nothing."""
     for turn in evidence:
         clock = clock_of(turn)
         if clock is None or words.casefold() not in turn.text.casefold():
             continue
-        theirs = _theirs(words, starts, precision, turn.said_at, clock)
-        first, other = (Leaning.FUTURE, Leaning.PAST) if kind in AHEAD else (Leaning.PAST, Leaning.FUTURE)
-        readings = [span for leaning in (first, other) if (span := _by_rules(words, turn, leaning)) is not None]
-        agreeing = [span for span in readings if theirs and span.start <= theirs.start < span.end]
-        return next(iter([*agreeing, *readings]), theirs)
+        by_rules = _by_rules(words, turn, Leaning.PAST if past else Leaning.FUTURE)
+        return by_rules or _theirs(words, starts, precision, turn.said_at, clock)
     return None
 
 

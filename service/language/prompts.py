@@ -35,8 +35,9 @@ For each fact give:
   it: "I went yesterday" becomes "{{speaker}} went {{time}}."
 - "starts": the local day or time that the expression means, as YYYY-MM-DD or YYYY-MM-DDTHH:MM, counted from the time of the
   turn; null if there is none. "precision": how exactly it was said; null if there is none.
-- "attribute" and "value": for what a person has one of and may change, in a few words ("favourite food" and "lasagne", "lives
-  in" and "Leeds", "job" and "nurse"); else null.
+- "past": true if it had happened, or had been so, before it was said.
+- "attribute" and "value": for what a person has one of and may change: "favourite food" and "lasagne", "lives in" and "Leeds",
+  "job" and "nurse", "feeling about jazz" and "loves"; the value as it stands in the statement. Else null.
 
 No facts of greetings, thanks, fillers, agreement, jokes and talk about the conversation itself: most short turns have none. No
 fact twice. [] when there is nothing.
