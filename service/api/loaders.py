@@ -10,6 +10,7 @@ from strawberry.dataloader import DataLoader
 
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
+from service.graph.images import list_images
 from service.graph.message_pages import list_message_pages
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
@@ -17,6 +18,7 @@ from service.graph.people import find_people
 from service.graph.sessions import find_sessions
 from service.types.memory import Message, Session
 from service.types.people import Person, Viewer
+from service.types.told import Image
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,6 +37,7 @@ class Reading:
         self.people: DataLoader[str, Person | None] = DataLoader(self._by_id(find_people))
         self.sessions: DataLoader[str, Session | None] = DataLoader(self._by_id(find_sessions))
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
+        self.images: DataLoader[str, Sequence[Image]] = DataLoader(self._images)
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
 
     async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -49,6 +52,10 @@ class Reading:
             return [found.get(id) for id in ids]
 
         return load
+
+    async def _images(self, message_ids: list[str]) -> list[Sequence[Image]]:
+        found = await self.read(list_images, message_ids)
+        return [found.get(id, ()) for id in message_ids]
 
     async def _pages(self, wanted: list[tuple[Of, str, Page]]) -> list[Paged[Message]]:
         """A query for each kind of list and each page asked for, not for each session or speaker."""

@@ -111,6 +111,14 @@ class DecisionType:
     threshold: float | None = strawberry.field(description="What the score was compared with.")
 
 
+@strawberry.type(name="Image", description="An image shown with a message.")
+class ImageType:
+    reference: str | None = strawberry.field(
+        description="Address or name as delivered; nobody has opened it."
+    )
+    caption: str | None = strawberry.field(description="What it shows, in words.")
+
+
 @strawberry.type(name="Message", description="One speaker turn, as the viewer may read it.")
 class MessageType(Node):
     index: int = strawberry.field(description="Position in its session, from 0.")
@@ -135,6 +143,10 @@ class MessageType(Node):
     async def session(self) -> SessionType | None:
         session = await self.reading.sessions.load(self.record.session_id)
         return SessionType.from_record(session, self.reading) if session else None
+
+    @strawberry.field(description="Images shown with it, in their order; at most 20.", metadata=LIST)
+    async def images(self) -> list[ImageType]:
+        return [ImageType(reference=i.reference, caption=i.caption) for i in await self.reading.images.load(self.record.id)]
 
     @strawberry.field(description="The message it answers; null where the viewer may not read that one.")
     async def reply_to(self) -> MessageType | None:

@@ -27,6 +27,14 @@ class WrittenTurn:
     track: str
     speaker_id: str | None
     text: str | None
+    label: str | None = None
+    """Of the track, as the transcript or the diariser has it."""
+    captions: str | None = None
+    given_id: str | None = None
+    answers: str | None = None
+    """`given_id` of another turn."""
+    said_to: tuple[str, ...] = ()
+    """Labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,8 @@ LIST_WRITTEN_TURNS = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, m.index AS index, m.start AS start, m.end AS end, l.id AS track, m.speaker_id AS speaker_id,
-       m.text AS text
+       m.text AS text, l.label AS label, m.captions AS captions, m.given_id AS given_id, m.answers AS answers,
+       coalesce(m.said_to, []) AS said_to
 ORDER BY index
 """
 
@@ -179,7 +188,7 @@ RETURN coalesce(s.words_left_out, 0) AS words, coalesce(s.captions_mended, 0) AS
 async def list_written_turns(tx: Tx, space: str, session_id: str) -> list[WrittenTurn]:
     """All turns of the session in spoken order."""
     return [
-        WrittenTurn(segment=Segment(row.pop("start"), row.pop("end")), **row)
+        WrittenTurn(segment=Segment(row.pop("start"), row.pop("end")), said_to=tuple(row.pop("said_to")), **row)
         for row in await rows(tx, LIST_WRITTEN_TURNS, space=space, session_id=session_id)
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 from service.errors import NotFound, VoicegraphError
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
+from service.graph.images import save_images
 from service.graph.spaces import LOCK_SPACE, lock_space
 from service.graph.write_audiences import move_messages
 from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
@@ -71,7 +72,7 @@ class NewMessage:
     said_at: datetime
     provenance: str
     vectors: Mapping[str, Samples]
-    """view → embedding of the text; empty without text."""
+    """view → embedding of the text and the captions; empty without either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +271,7 @@ async def _save_messages(tx: Tx, batch: Batch) -> None:
         for m in batch.messages
     ]
     await tx.run(SAVE_MESSAGES, space=batch.space, session_id=batch.session_id, messages=messages)
+    await save_images(tx, batch.space, {m.id: m.turn.told.images for m in batch.messages})
 
 
 def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, Any]:
@@ -277,6 +279,10 @@ def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, 
     return {
         "index": turn.index,
         "text": turn.text,
+        "captions": turn.told.captions,
+        "given_id": turn.told.key,
+        "answers": turn.told.answers,
+        "said_to": list(turn.told.said_to) or None,
         "language": turn.language,
         "start": turn.segment.start,
         "end": turn.segment.end,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from service.memory.typed_chat import ChatConfig, TypedTurn, Understood, understand
 from service.memory.vocatives import unique_names, vocatives
@@ -25,6 +25,10 @@ class Spoken:
     text: str | None = None
     addressed_to: tuple[str, ...] = ()
     """Person ids, as the caller said."""
+    answers: str | None = None
+    """Id of the message that it answers, as the caller said."""
+    captions: str | None = None
+    """Of the images shown with it, one a line."""
 
     @property
     def voice(self) -> str:
@@ -41,6 +45,7 @@ class InteractionConfig:
     called_within: float = 0.6  # "so, Mara, …" may be an apposition: "my neighbour, Mara, …"
     answer: float = 0.75  # a question stood before it
     reply: float = 0.6  # next after another voice, without a question
+    told: float = 0.85  # the caller says what is answered: mostly said to who said that, but it opens nothing
     everybody: float = 0.3  # nothing speaks for anybody in particular
     max_reply_gap: float = 2.0  # seconds of silence; longer ones mostly begin something new
     max_answer_gap: float = 5.0  # seconds; people think before they answer
@@ -79,6 +84,9 @@ def interactions(
         answers = replies(turns, config)
         named = {turn.message_id: _named(turn, called, config) for turn in turns}
         replied = _to_who_is_answered(turns, answers, config)
+    if told := _told(turns):
+        answers = {**answers, **told}
+        replied = {**replied, **_to_who_is_answered(turns, told, replace(config, reply=config.told, answer=config.told))}
     people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
     strangers = {turn.track for turn in turns if turn.speaker_id is None}
     found: dict[str, tuple[Addressee, ...]] = {}
@@ -92,6 +100,14 @@ def interactions(
             or _everybody(others, config)
         )
     return Interactions(answers, found)
+
+
+def _told(turns: Sequence[Spoken]) -> dict[str, str]:
+    """What the caller says is answered, where it is there."""
+    there = {turn.message_id for turn in turns}
+    return {
+        t.message_id: t.answers for t in turns if t.answers in there and t.answers is not None and t.answers != t.message_id
+    }
 
 
 # ---- what answers what
@@ -175,7 +191,7 @@ def _to_who_is_answered(
     found: dict[str, tuple[Addressee, ...]] = {}
     for message, answered_id in answers.items():
         answered = by_id[answered_id]
-        if answered.speaker_id is not None:
+        if answered.speaker_id is not None and answered.speaker_id != by_id[message].speaker_id:
             confidence = config.answer if is_question(answered.text) else config.reply
             found[message] = (Addressee(answered.speaker_id, confidence, How.REPLY),)
     return found

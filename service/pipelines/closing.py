@@ -4,6 +4,7 @@ decided purely, written in one transaction."""
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from service.memory.interactions import Spoken, interactions
 from service.types.audio import Samples, TextEmbedder
 from service.types.memory import Attendance
 from service.types.people import AccessPolicy, SpaceSettings
+from service.types.told import with_captions
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +100,31 @@ async def conversation(
     tx: Tx, space: str, access: AccessPolicy, written: Sequence[WrittenTurn], caller: CallerKnows
 ) -> Conversation:
     """A session's turns with the people that matter to them."""
-    turns = [Spoken(t.message_id, t.segment, t.track, t.speaker_id, t.text, caller.addressed_to) for t in written]
+    turns = spoken_as_told(written, caller.addressed_to)
     ids = {t.speaker_id for t in turns if t.speaker_id} | {a.person_id for a in caller.attendance}
-    people = await list_known_people(tx, space, sorted(ids | {*caller.addressed_to, *caller.roster}))
+    to = {person for turn in turns for person in turn.addressed_to}
+    people = await list_known_people(tx, space, sorted(ids | to | {*caller.addressed_to, *caller.roster}))
     return Conversation(access, turns, people, caller.attendance)
+
+
+def spoken_as_told(written: Sequence[WrittenTurn], to_all: tuple[str, ...]) -> list[Spoken]:
+    """With what the transcript says of each turn: voices become the people they are, where all their turns are one's, and ids
+    that stand once become messages. What it says otherwise tells nothing."""
+    people: defaultdict[str, set[str]] = defaultdict(set)
+    given: defaultdict[str, list[str]] = defaultdict(list)
+    for turn in written:
+        if turn.label is not None and turn.speaker_id is not None:
+            people[turn.label].add(turn.speaker_id)
+        if turn.given_id is not None:
+            given[turn.given_id].append(turn.message_id)
+    spoken = []
+    for t in written:
+        said_to = [who for label in t.said_to if len(own := people.get(label, set())) == 1 for who in own]
+        answered = given.get(t.answers, []) if t.answers is not None else []
+        to = tuple(dict.fromkeys((*to_all, *said_to)))
+        answers = answered[0] if len(answered) == 1 else None
+        spoken.append(Spoken(t.message_id, t.segment, t.track, t.speaker_id, t.text, to, answers, t.captions))
+    return spoken
 
 
 def settled(conversation: Conversation) -> Relations:
@@ -128,7 +151,7 @@ def context_texts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> d
     for position, turn in enumerate(turns):
         before = context_of(position, turns, may_read)
         if turn.text and before:
-            texts[turn.message_id] = "\n".join(t.text or "" for t in (*before, turn))
+            texts[turn.message_id] = "\n".join(with_captions(t.text, t.captions) or "" for t in (*before, turn))
     return texts
 
 

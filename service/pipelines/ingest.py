@@ -43,7 +43,7 @@ from service.pipelines.naming import name_session
 from service.pipelines.recording import IngestRequest, Models, new_session
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.twins import twins
-from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, without_text
+from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, with_images, without_text
 from service.types.audio import (
     AudioInfo,
     Progress,
@@ -57,6 +57,7 @@ from service.types.audio import (
 from service.types.ids import derived
 from service.types.memory import SessionStatus
 from service.types.people import AnonymousVoices, SpaceSettings, TurnEvidence
+from service.types.told import with_captions
 
 __all__ = ["Ingest", "IngestConfig", "IngestReport", "IngestRequest"]
 
@@ -230,12 +231,14 @@ class Ingest:
     def _wording(self, transcript: Transcript | None) -> Wording:
         if transcript is not None and has_text(transcript):
             return from_transcript(transcript)
-        return recognised(self._recogniser) if self._recogniser is not None else without_text()
+        heard = recognised(self._recogniser) if self._recogniser is not None else without_text()
+        return heard if transcript is None else with_images(transcript, heard)
 
     def _messages(self, session: NewSession, turns: Sequence[SpeakerTurn], provenance: str) -> list[NewMessage]:
         """With the embedding of each text. What stood before a turn is embedded with it when the session is closed, for only
         then is it known who may read both."""
-        texts = [turn.text for turn in turns if turn.text]
+        views = [with_captions(turn.text, turn.told.captions) for turn in turns]
+        texts = [view for view in views if view]
         vectors = dict(zip(texts, self._text_embedder.passages(texts), strict=True)) if self._text_embedder and texts else {}
         return [
             NewMessage(
@@ -244,9 +247,9 @@ class Ingest:
                 turn=turn,
                 said_at=session.started_at + timedelta(seconds=turn.segment.start),
                 provenance=provenance if turn.text else "none",
-                vectors={"turn": vectors[turn.text]} if turn.text in vectors else {},
+                vectors={"turn": vectors[view]} if view in vectors else {},
             )
-            for turn in turns
+            for turn, view in zip(turns, views, strict=True)
         ]
 
     async def _report(self, session: NewSession, already_complete: bool, seconds: float, watch: Stopwatch) -> IngestReport:

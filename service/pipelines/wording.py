@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from service.audio.align import words_to_turns
 from service.connectors.files import words_of
 from service.types.audio import Recogniser, SpeakerTurn, Transcript, TranscriptSegment, Waveform, Word
+from service.types.told import Image, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,31 @@ def from_transcript(transcript: Transcript) -> Wording:
     of one that does not, the words are given to whoever was heard."""
     provenance = f"transcript:{transcript.format}"
     words = [word for part in transcript.segments for word in words_of(part)]
-    give = _own(transcript) if names_speakers(transcript) else _among(words, transcript.language)
-    return Wording(provenance, give, len(words))
+    if names_speakers(transcript):
+        return Wording(provenance, _own(transcript), len(words))
+    return with_images(transcript, Wording(provenance, _among(words, transcript.language), len(words)))
+
+
+def with_images(transcript: Transcript, wording: Wording) -> Wording:
+    """The images of a transcript whose boundaries are not the turns': each to the turn it overlaps most, else to the nearest
+    of the turns heard together."""
+    showing = [part for part in transcript.segments if part.told.images]
+
+    def give(waveform: Waveform, turns: Sequence[SpeakerTurn]) -> Worded:
+        worded, span = wording.give(waveform, turns), waveform.segment
+        shown: defaultdict[int, tuple[Image, ...]] = defaultdict(tuple)
+        for part in showing:
+            if worded.turns and span.start <= (part.segment.start + part.segment.end) / 2 < span.end:
+                shown[min(worded.turns, key=lambda turn: _apart(turn, part)).index] += part.told.images
+        told = [replace(t, told=Told(images=shown[t.index])) if t.index in shown else t for t in worded.turns]
+        return Worded(tuple(told), worded.heard)
+
+    return replace(wording, give=give) if showing else wording
+
+
+def _apart(turn: SpeakerTurn, part: TranscriptSegment) -> tuple[float, float]:
+    middle = (part.segment.start + part.segment.end) / 2
+    return -turn.segment.overlap(part.segment), max(turn.segment.start - middle, middle - turn.segment.end)
 
 
 def without_text() -> Wording:
@@ -92,7 +116,8 @@ def _own(transcript: Transcript) -> Give:
         part = min(mine, key=lambda p: abs(p.segment.end - turn.segment.end))
         given.add(id(part))
         language = part.language or transcript.language
-        return replace(turn, text=part.text, language=language, words=words_of(part)) if part.text else turn
+        told = replace(turn, told=part.told)
+        return replace(told, text=part.text, language=language, words=words_of(part)) if part.text else told
 
     def give(waveform: Waveform, turns: Sequence[SpeakerTurn]) -> Worded:
         given: set[int] = set()

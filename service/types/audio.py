@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.errors import VoicegraphError
+from service.types.told import NOTHING_TOLD, Told
 
 SAMPLE_RATE = 16_000
 """Hz, of every Waveform: what all encoders, the segmentation and the recogniser take."""
@@ -112,6 +113,7 @@ class SpeakerTurn:
     text: str | None = None
     language: str | None = None
     words: tuple[Word, ...] = ()
+    told: Told = NOTHING_TOLD
 
     @property
     def net_speech(self) -> float:
@@ -197,6 +199,7 @@ class TranscriptSegment:
     words: tuple[Word, ...] = ()
     """Empty when the file does not time words."""
     language: str | None = None
+    told: Told = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ def ours(excerpt: Excerpt, seconds: float = 0.0) -> Found:
     """Through `replies` and `addressees`, as the product calls them; with `seconds` a message, as if it were spoken."""
     turns = [Spoken(str(i), Segment(m.at, m.at + seconds), m.user, m.user, m.text) for i, m in enumerate(excerpt.messages)]
     told = interactions(turns, {user: (user,) for user in excerpt.names.values()}, ())
-    answers = {int(message): int(answered) for message, answered in told.replies.items()}
+    gone_on = {} if seconds else with_config(excerpt, ChatConfig()).answers
+    answers = {**gone_on, **{int(message): int(answered) for message, answered in told.replies.items()}}
     first = {
         int(m): max(people, key=lambda a: a.confidence).person_id
         for m, people in told.addressees.items()

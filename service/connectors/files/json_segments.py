@@ -1,4 +1,5 @@
-"""What do JSON segments say: of whisper, faster-whisper, WhisperX, or a plain list of {start, end, speaker, text}?"""
+"""What do JSON segments say: of whisper, faster-whisper, WhisperX, or a plain list of {start, end, speaker, text}, each with
+what else the caller knows of it: {id, reply_to, addressed_to, images: [{reference, caption}]}?"""
 
 from __future__ import annotations
 
@@ -9,14 +10,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from service.connectors.files.segments_told import told_of
 from service.connectors.files.source import TranscriptUnreadable, clean, speaker_label
 from service.connectors.files.words import between
 from service.types.audio import Segment, Transcript, TranscriptSegment, Word
+from service.types.told import NOTHING_TOLD
 
 
 def parse(text: str, source: str) -> Transcript:
     """Times in seconds. Words without times are laid between their neighbours; a segment whose words have several speakers
-    is cut where they change. Voice embeddings that WhisperX may add are never read. Raises TranscriptUnreadable."""
+    is cut where they change, and what is told beside the words is of its first part. Voice embeddings that WhisperX may add are
+    never read. Raises TranscriptUnreadable."""
     return _Reader(source).transcript(text)
 
 
@@ -54,17 +58,19 @@ class _Reader:
         text = item.get("text")
         if not isinstance(text, str | None):
             raise self._unreadable(place, f"text is {type(text).__name__}; needed: a string.")
+        told = told_of(item, lambda what: self._unreadable(place, what))
         speakers = _speakers([said_by for _, said_by in words], speaker)
         if len(set(speakers)) <= 1:
             label = speakers[0] if speakers else speaker
             said = clean(text) if text is not None else " ".join(word.text for word, _ in words)
-            if said or text is None:
-                yield TranscriptSegment(segment, label, said or None, tuple(word for word, _ in words), language)
+            if said or text is None or told.images:
+                yield TranscriptSegment(segment, label, said or None, tuple(word for word, _ in words), language, told)
             return
         for label, group in groupby(zip(speakers, words, strict=True), key=lambda pair: pair[0]):
             own = tuple(word for _, (word, _) in group)
             span = Segment(own[0].segment.start, max(own[0].segment.start, own[-1].segment.end))
-            yield TranscriptSegment(span, label, " ".join(word.text for word in own), own, language)
+            yield TranscriptSegment(span, label, " ".join(word.text for word in own), own, language, told)
+            told = NOTHING_TOLD
 
     def _words(self, items: Any, segment: Segment, place: str) -> list[tuple[Word, str | None]]:
         if items is None:

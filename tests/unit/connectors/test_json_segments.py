@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from service.connectors.files import TranscriptUnreadable
 from service.connectors.files.json_segments import parse
 from service.types.audio import Segment, TranscriptSegment, Word
+from service.types.told import Image, Told
 
 
 def read(document: Any) -> tuple[TranscriptSegment, ...]:
@@ -42,7 +43,7 @@ def test_whisper_segments_have_text_words_and_language() -> None:
         "talk.json",
     )
     words = (Word("Hello", Segment(0.0, 0.5), 0.9), Word("there.", Segment(0.5, 1.2), 0.8))
-    assert transcript.segments == (TranscriptSegment(Segment(0.0, 1.2), None, "Hello there.", words, "en"),)
+    assert transcript.segments == (TranscriptSegment(Segment(0.0, 1.2), None, "Hello there.", words, "en", Told(key="0")),)
     assert transcript.language == "en"
 
 
@@ -91,6 +92,22 @@ def test_voice_embeddings_in_the_file_are_not_read() -> None:
     assert "0.1" not in repr(parse(json.dumps(document), "talk.json"))
 
 
+def test_what_is_told_beside_the_words_is_kept() -> None:
+    boat, oars = {"url": "boat.jpg", "caption": "a  boat"}, {"reference": "oars.png"}
+    look = {"start": 0, "end": 1, "speaker": "ana", "text": "Look.", "id": 7, "images": [boat, {}]}
+    shows = {"start": 1, "end": 2, "text": "", "reply_to": 7, "addressed_to": ["ana", "ana", "?", " "], "images": [oars]}
+    (one, two) = read([look, shows])
+    assert one.told == Told(key="7", images=(Image("boat.jpg", "a boat"),))
+    assert two.text is None, "an image alone is shown without a word"
+    assert two.told == Told(answers="7", said_to=("ana", "?"), images=(Image("oars.png", None),))
+    assert (one.told.captions, two.told.captions) == ("a boat", None)
+
+
+def test_of_a_segment_that_is_cut_the_first_part_is_told_of() -> None:
+    found = read([WHISPERX | {"id": "x", "images": [{"caption": "a slide"}]}])
+    assert [part.told.key for part in found] == ["x", None, None]
+
+
 def test_an_end_before_its_start_is_a_moment_and_counted() -> None:
     transcript = parse('[{"start": 3, "end": 2.5, "text": "odd"}]', "talk.json")
     assert transcript.segments[0].segment == Segment(3, 3)
@@ -123,6 +140,11 @@ def test_control_characters_and_broken_surrogates_are_taken_out() -> None:
         ('[{"start": 0, "end": 1, "speaker": {}, "text": "x"}]', "segment 0"),
         ('[{"start": 0, "end": 1, "text": "x", "words": "abc"}]', "segment 0"),
         ('[{"start": 0, "end": 1, "text": "x", "words": [{"word": "x", "start": "soon", "end": 1}]}]', "word 'x', start"),
+        ('[{"start": 0, "end": 1, "text": "x", "images": {"caption": "a boat"}}]', "segment 0"),
+        ('[{"start": 0, "end": 1, "text": "x", "images": [{"caption": 5}]}]', "segment 0"),
+        ('[{"start": 0, "end": 1, "text": "x", "images": [{"url": "data:image/png;base64,AAAA"}]}]', "segment 0"),
+        ('[{"start": 0, "end": 1, "text": "x", "reply_to": 1.5}]', "segment 0"),
+        ('[{"start": 0, "end": 1, "text": "x", "addressed_to": [5]}]', "segment 0"),
         ("[" * 100_000, "the whole file"),
         ('[{"start": ' + "9" * 5_000 + "}]", "the whole file"),
     ],
@@ -133,12 +155,12 @@ def test_what_cannot_be_read_is_refused_with_its_place(text: str, place: str) ->
     assert place in str(refused.value.facts["place"])
 
 
+KEYS = ("start", "end", "text", "speaker", "words", "word", "segments", "language")
+TOLD = ("id", "reply_to", "addressed_to", "images", "url", "caption")
+
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["start", "end", "text", "speaker", "words", "word", "segments", "language"]), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from((*KEYS, *TOLD)), inner),
     max_leaves=20,
 )
 
