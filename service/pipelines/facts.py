@@ -9,11 +9,19 @@ from dataclasses import dataclass
 
 from service.errors import VoicegraphError
 from service.graph.driver import Graph
-from service.graph.write_facts import SessionToRead, count_facts_of_session, finish_facts, get_session_to_read, save_facts
+from service.graph.write_facts import (
+    SessionToRead,
+    TurnToRead,
+    count_facts_of_session,
+    finish_facts,
+    get_session_to_read,
+    save_facts,
+)
 from service.memory.audience import usable_before
 from service.memory.statements import without_people
 from service.types.audio import Progress, Samples, TextEmbedder
 from service.types.facts import ADDRESSEE, SPEAKER, Fact, FactExtractor, FactTurn
+from service.types.ids import derived
 
 
 class UnfoundedFact(VoicegraphError):
@@ -57,7 +65,7 @@ class RememberFacts:
         extractor = session.facts_by
         if extractor is None or again:
             extractor = self._extractor.name
-            facts = founded(await self._extractor(turns_of(session)), session, extractor, self._config)
+            facts = founded(await self._extractor(turns_of(space, session)), session, extractor, self._config)
             await self._write(space, session_id, facts, progress)
         number = await self._graph.read(count_facts_of_session, space, session_id)
         return SessionFacts(session_id, extractor, number, session.facts_by is not None and not again)
@@ -82,7 +90,7 @@ class RememberFacts:
         return dict(zip(statements, self._embedder.passages(list(map(without_people, statements))), strict=True))
 
 
-def turns_of(session: SessionToRead) -> tuple[FactTurn, ...]:
+def turns_of(space: str, session: SessionToRead) -> tuple[FactTurn, ...]:
     """As an extractor reads them: with each turn only what everybody who may read it may read, too."""
     audiences = [None if turn.public else turn.readers for turn in session.turns]
     return tuple(
@@ -94,9 +102,18 @@ def turns_of(session: SessionToRead) -> tuple[FactTurn, ...]:
             zone=session.zone,
             language=turn.language,
             may_use=usable_before(position, audiences),
+            audience=_label(turn),
+            space=space,
         )
         for position, turn in enumerate(session.turns)
     )
+
+
+def _label(turn: TurnToRead) -> str | None:
+    """None where nobody may read it yet: who will is not known to be the same for two of these."""
+    if turn.public:
+        return "public"
+    return derived("readers", *sorted(turn.readers)) if turn.readers else None
 
 
 def founded(facts: Sequence[Fact], session: SessionToRead, extractor: str, config: FactsConfig) -> tuple[Fact, ...]:
