@@ -154,6 +154,8 @@ def attribute_of(statement: str, kind: FactKind, tree: Tree, head: int) -> Attri
         return None
     if (job := _job(tree, head)) is not None:
         return Attribute("job", job)
+    if any(tree[i].dep == "conj" and tree[i].pos in ("VERB", "AUX") for i in tree.subtree(head)):
+        return None  # loves tea and hates coffee: two at once
     for pattern, name in _STATES:
         if (match := pattern.match(statement)) is not None:
             own = name or " ".join(match["name"].lower().replace("favorite", "favourite").split())

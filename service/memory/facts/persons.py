@@ -56,13 +56,20 @@ def agree(tree: Tree, subject: int, edits: Edits) -> None:
     if tree.coordinated(subject) or tree[subject].dep == "conj":
         return
     verb = tree[subject].head
+    plain = tree.finite(verb) == verb
     waiting = [verb]
     while waiting:
         here = waiting.pop()
         finite = tree.finite(here)
+        if finite is None and plain and tree[here].tag == "VB" and not tree.infinitive(here):
+            finite = here  # "I love tea and hate coffee"
         if finite is not None:
             _in_third_person(tree, finite, here, edits)
-        waiting.extend(c for c in tree.children(here, "conj") if tree[c].pos in ("VERB", "AUX") and tree.subject(c) is None)
+        joined = [
+            *tree.children(here, "conj"),
+            *(c for noun in tree.children(here, "dobj") for c in tree.children(noun, "conj")),
+        ]
+        waiting.extend(c for c in joined if tree[c].pos in ("VERB", "AUX") and tree.subject(c) is None)
 
 
 def _in_third_person(tree: Tree, finite: int, verb: int, edits: Edits) -> None:

@@ -43,7 +43,11 @@ def mentions(
 ) -> list[Mention]:
     """What `tree` names, with `edits` in place. `context`: the other messages that the edit of an index was made from;
     `taken`: indices that are part of a time."""
-    found = []
+    found = [
+        Mention(edits[index], frozenset({kind}), _rank(tree, index), False, _told([index], message_id, context))
+        for index in context  # what a pronoun was taken for is spoken of again
+        if (kind := FORMS.get(tree[index].lower)) is not None and tree[index].dep != "poss"
+    ]
     for index, token in enumerate(tree.tokens):
         if token.pos not in ("NOUN", "PROPN") or token.dep in ("compound", "npadvmod", "intj", "nmod") or index in taken:
             continue

@@ -13,7 +13,7 @@ from service.memory.facts.english import EMPTY_IMPERATIVES, EMPTY_STATES, EMPTY_
 from service.memory.facts.kinds import attribute_of, kind_of
 from service.memory.facts.persons import Edits, Roles, persons, rendered
 from service.memory.facts.phrases import Tense, Tree, clause, clause_heads
-from service.memory.facts.references import Mention, for_other_voice, mentions, open_pronouns, place_meant, resolve
+from service.memory.facts.references import FORMS, Mention, for_other_voice, mentions, open_pronouns, place_meant, resolve
 from service.memory.facts.utterances import Lead, Utterance, utterances
 from service.timewords import Leaning, TimeWord, ZoneUnknown, times, zone_of
 from service.types.facts import ADDRESSEE, SPEAKER, Fact, FactKind, FactTurn, Precision, TimeSpan
@@ -383,16 +383,19 @@ def _shape(tree: Tree, head: int, kept: list[int], *, asks: bool, text: str) -> 
     if asks:
         finite = any(tree[i].tag in ("VBZ", "VBP", "VBD", "MD") or tree[i].tag == "VB" for i in kept)
         return "asks" if finite and len(kept) > 2 and not SMALL_TALK.match(text) else None
-    if subject is None and tree[head].tag == "VB" and head == tree.root and tree.finite(head) is None:
+    verb = tree.finite(head)
+    ordered = verb is None or (tree[verb].lower == "do" and tree.negated(head))
+    if subject is None and tree[head].tag == "VB" and head == tree.root and ordered:
         empty = tree[head].lemma.lower() in EMPTY_IMPERATIVES or len(content) < 2
         return None if empty or tree[kept[0]].lower == "let" else "orders"
-    if subject is None or tree.finite(head) is None or tree[head].pos not in ("VERB", "AUX"):
+    if subject is None or verb is None or tree[head].pos not in ("VERB", "AUX"):
         return None
     if _EMPTY.search(text):
         return None
     said = [tree[i].lemma.lower() for i in content if i != subject]
     first = tree[subject].lower
-    if tree[head].lemma in EMPTY_VERBS and first in ("i", "you", "we") and set(said) <= EMPTY_VERBS:
+    told = any(tree[i].lower in FORMS and tree[i].dep in ("dobj", "pobj") for i in kept)
+    if tree[head].lemma in EMPTY_VERBS and not told and first in ("i", "you", "we") and set(said) <= EMPTY_VERBS:
         return None
     if tree[head].lemma == "be" and first in ("i", "you", "we") and said and set(said) <= EMPTY_STATES:
         return None

@@ -26,7 +26,11 @@ class Utterance:
     """The first of its turn: what may answer the turn before."""
 
 
-_NOISE = re.compile(r"[\[{(<*](?:\w+[ ]?){1,3}[\]})>*]")
+_NOISE = re.compile(
+    r"[\[{(<*]\s*(?:laugh|chuckl|giggl|sigh|cough|sniff|paus|inaudibl|unclear|music|applau|nois|silen|crosstalk|clears?\s+throat|whisper|"
+    r"gasp|groan|hum|cheer|shout|unintelligibl|indistinct)[\w\s]*[\]})>*]",
+    re.IGNORECASE,
+)
 _SPLIT = re.compile(r"(?<=[.!?…])[\"”']?\s+(?=\S)|\n+")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:mr|mrs|ms|dr|st|prof|vs|e\.g|i\.e|approx|[a-z])\.$", re.IGNORECASE)
 _SMALL_I = re.compile(r"(?<![\w'’.])i(?=['’](?:m|ve|ll|d)\b|\s|$|[,.?!])")
