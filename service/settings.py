@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -21,6 +22,10 @@ from pydantic_settings import (
 from service.errors import VoicegraphError
 
 PREFIX = "VOICEGRAPH_"
+MODEL_USES = ("facts", "search", "answers")
+"""What a language model may be set to do."""
+UNQUOTED = ("password", "key", "base_url")
+"""Parts of names of settings whose values may be, or hold, a secret."""
 
 
 class BadSettings(VoicegraphError):
@@ -37,6 +42,11 @@ def config_file() -> Path:
 def _neo4j(name: str) -> AliasChoices:
     """The names that Neo4j's own tools use for a connection, without our prefix."""
     return AliasChoices(f"neo4j_{name}", f"NEO4J_{name.upper()}", *(("NEO4J_USERNAME",) if name == "user" else ()))
+
+
+def _openai(name: str) -> AliasChoices:
+    """The names that clients of such endpoints use, without our prefix."""
+    return AliasChoices(f"openai_{name}", f"OPENAI_{name.upper()}")
 
 
 class Settings(BaseSettings):
@@ -87,6 +97,21 @@ class Settings(BaseSettings):
         2, ge=1, le=64, description="threads of each model; 2 was no slower than more on the machines we measured"
     )
 
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=_openai("base_url"),
+        description="language model: the address before /chat/completions; what was said is sent there; none: rules only",
+    )
+    openai_api_key: SecretStr | None = Field(None, validation_alias=_openai("api_key"), description="its key, if it wants one")
+    openai_model: str = Field("gpt-4o-mini", validation_alias=_openai("model"), description="name of the model there")
+    openai_use: str = Field(
+        ",".join(MODEL_USES), description="what it is used for: facts, search (when to look further) and answers, with commas"
+    )
+    openai_daily_tokens: int = Field(
+        1_000_000, ge=0, description="tokens a day (UTC) that may be used; about the facts of ten hours of talk; 0: no limit"
+    )
+    openai_timeout: float = Field(60.0, gt=0, description="seconds for one answer; a model on a CPU needs more")
+
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")
@@ -102,6 +127,46 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_file())
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _address(cls, given: str | None) -> str | None:
+        parts = urlsplit(given or "")
+        if given is None:
+            return None
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+            raise ValueError("must be http(s)://host[:port][/path], with the key in OPENAI_API_KEY")
+        return given.rstrip("/")
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _one_token(cls, given: SecretStr | None) -> SecretStr | None:
+        key = given.get_secret_value().strip() if given else ""
+        if not all(33 <= ord(character) <= 126 for character in key):
+            raise ValueError("must be one word of ASCII characters")
+        return SecretStr(key) if key else None
+
+    @field_validator("openai_use")
+    @classmethod
+    def _known_uses(cls, given: str) -> str:
+        uses = [use.strip() for use in given.split(",") if use.strip()]
+        if unknown := set(uses) - set(MODEL_USES):
+            raise ValueError(f"{', '.join(sorted(unknown))} is none of {', '.join(MODEL_USES)}")
+        return ",".join(uses)
+
+    def uses_model_for(self, use: str) -> bool:
+        """Whether a language model is set, and does that."""
+        return self.openai_base_url is not None and use in self.openai_use.split(",")
+
+    @property
+    def chat_dir(self) -> Path:
+        """Answers of a language model that are kept, a folder for each space."""
+        return self.data_dir / "chat"
+
+    @property
+    def chat_tokens_file(self) -> Path:
+        """How many tokens it used, day by day."""
+        return self.data_dir / "chat-tokens.sqlite"
 
     @property
     def thresholds_file(self) -> Path:
@@ -140,10 +205,11 @@ def load_settings(**arguments: Any) -> Settings:
 
 
 def _problem(place: Sequence[int | str], message: str, given: object) -> str:
-    """With what was given, unless it may be a secret: of a password, or of a name that is not ours."""
+    """With what was given, unless it may be a secret: of a password or key, or of a name that is not ours."""
     name = ".".join(map(str, place))
     known = {name for field in Settings.model_fields for name in _names(field)}
-    return f"{name}: {message}" + (f" (given {given!r})" if name in known and "password" not in name.lower() else "")
+    may_quote = name in known and not any(part in name.lower() for part in UNQUOTED)
+    return f"{name}: {message}" + (f" (given {given!r})" if may_quote else "")
 
 
 def origins(settings: Settings, **arguments: Any) -> tuple[Origin, ...]:

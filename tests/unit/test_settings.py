@@ -17,6 +17,9 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         "NEO4J_USERNAME",
         "NEO4J_PASSWORD",
         "NEO4J_DATABASE",
+        "OPENAI_BASE_URL",
+        "OPENAI_API_KEY",
+        "OPENAI_MODEL",
         "VOICEGRAPH_PORT",
         "VOICEGRAPH_SPACE",
     ):
@@ -74,3 +77,40 @@ def test_a_misspelt_name_in_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "voicegraph.toml").write_text("prot = 1\n")
     with pytest.raises(BadSettings, match="prot"):
         load_settings()
+
+
+def test_a_language_model_is_set_as_its_clients_name_it_and_its_key_is_stars(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not load_settings().uses_model_for("facts")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8000/v1/")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2\n")
+    monkeypatch.setenv("VOICEGRAPH_OPENAI_USE", "facts, answers")
+    settings = load_settings()
+    assert settings.openai_base_url == "http://localhost:8000/v1"
+    assert [settings.uses_model_for(use) for use in ("facts", "search", "answers")] == [True, False, True]
+    assert settings.openai_api_key is not None and settings.openai_api_key.get_secret_value() == "sk-hunter2"
+    assert "hunter2" not in repr(settings) + str([origin.value for origin in origins(settings)])
+    assert source_of("openai_base_url") == source_of("openai_api_key") == "environment"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_API_KEY", "sk hunter2"),
+        ("OPENAI_API_KEY", "sk-hunter2é"),
+        ("OPENAI_BASE_URL", "http://me:hunter2@localhost/v1"),
+        ("OPENAI_BASE_URL", "http://localhost/v1?key=hunter2"),
+        ("OPENAI_BASE_URL", "hunter2"),
+    ],
+)
+def test_a_key_in_the_wrong_place_or_form_is_refused_and_not_quoted(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadSettings, match=name.lower()) as caught:
+        load_settings()
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_use_that_no_model_has_is_refused() -> None:
+    with pytest.raises(BadSettings, match="memory is none of facts, search, answers"):
+        load_settings(openai_use="facts,memory")
