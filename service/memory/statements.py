@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from service.types.facts import ADDRESSEE, SPEAKER
 
 SOMEBODY, OTHERS = "somebody", "the others"
-_SLOT = re.compile(rf"(?:{re.escape(SPEAKER)}|{re.escape(ADDRESSEE)})(?:['’]s)?")
+_NAME = re.compile(f"{re.escape(SPEAKER)}|{re.escape(ADDRESSEE)}")
+_SLOT = re.compile(rf"(?:{_NAME.pattern})(?:['’]s)?")
 
 
 def rendered(statement: str, speaker: str | None, addressees: Sequence[str]) -> str:
     """With the names of who said it and of whom it was said to; begins with a capital letter."""
     to = " and ".join(filter(None, [", ".join(addressees[:-1]), *addressees[-1:]]))
-    named = statement.replace(SPEAKER, speaker or SOMEBODY).replace(ADDRESSEE, to or OTHERS)
+    names = {SPEAKER: speaker or SOMEBODY, ADDRESSEE: to or OTHERS}
+    named = _NAME.sub(lambda slot: names[slot[0]], statement)
     return named[:1].upper() + named[1:]
 
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from service.types.memory import Addressee
+
 SPEAKER, ADDRESSEE = "{speaker}", "{addressee}"
 """Stand in a statement for whom its source turn is by and to. Who that is, and what they are called, is read from the graph
 when the statement is shown: a rename, a correction or an erasure changes no fact. No other brace stands in a statement."""
@@ -85,6 +87,30 @@ class Fact:
     @property
     def evidence(self) -> tuple[str, ...]:
         return (self.source, *self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact as a viewer may read it."""
+
+    id: str
+    session_id: str
+    statement: str
+    """With {speaker} and {addressee}."""
+    kind: FactKind
+    said_at: datetime
+    """UTC, of its source."""
+    about: TimeSpan | None
+    attribute: str | None
+    value: str | None
+    confidence: float
+    extractor: str
+    evidence: tuple[str, ...]
+    """Ids of messages, its source first."""
+    speaker_id: str | None
+    """Who said it, as merges say; None while the voice is unresolved."""
+    addressees: tuple[Addressee, ...]
+    """Of its source, the surest first."""
 
 
 class FactExtractor(Protocol):

@@ -1,0 +1,41 @@
+"""What is known of a person? Read anew for each viewer, from facts that they may read; a read, never something stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from service.graph.facts import FactFilters, list_facts
+from service.graph.paging import MAX_PAGE, Page
+from service.graph.people import find_person
+from service.memory.profiles import profile
+from service.types.facts import KnownFact
+from service.types.profiles import Profile
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileReadConfig:
+    pages: int = 10  # of 100 facts, the newest; a year of somebody's evenings (two telling facts a day)
+
+
+async def find_profile(
+    tx: Tx, scope: ReadScope, person_id: str, config: ProfileReadConfig = ProfileReadConfig()
+) -> Profile | None:
+    """None when the scope holds no such person. What they said of themselves that the scope does not hold is not in it."""
+    person = await find_person(tx, scope, person_id)
+    if person is None:
+        return None
+    facts: list[KnownFact] = []
+    page, more = Page(first=MAX_PAGE), True
+    for _ in range(config.pages):
+        paged = await list_facts(tx, scope, page=page, filters=FactFilters(speakers=(person_id,), telling=True))
+        facts += paged.items
+        more = paged.has_next
+        if not more:
+            break
+        page = Page(first=MAX_PAGE, after=paged.cursors[-1])
+    return profile(person, facts, complete=not more)
