@@ -1,5 +1,5 @@
 """How does a recording become people and messages? Decode, diarise, recognise, embed; then batch by batch one read of the
-voices, one step of the fold, one write; at the end settle and close. Broken off anywhere, it goes on at its checkpoint."""
+voices, one step of the fold, one write; at the end settle, close and read the facts. Broken off anywhere, it goes on there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from service.errors import VoicegraphError
 from service.graph.close_sessions import Lost, count_decisions, get_lost
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
+from service.graph.write_facts import count_facts_of_session
 from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, fail_session, open_session
 from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
 from service.memory.names import NameConfig
 from service.pipelines.closing import close
 from service.pipelines.expire import expire_voices
+from service.pipelines.facts import RememberFacts
 from service.pipelines.folding import Folding
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.hearing import (
@@ -68,6 +70,7 @@ class IngestConfig:
 
     batch: int = 64  # turns a write: some minutes of talk; about 0.1 s under the space's lock
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
+    closed_share: float = 0.97  # for all until the session is complete; then come its facts
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
@@ -81,6 +84,7 @@ class IngestReport:
     """The same recording was ingested before; nothing was written."""
     duration: float
     num_messages: int
+    num_facts: int
     people_created: int
     people_linked: int
     """Known before this session."""
@@ -93,7 +97,7 @@ class IngestReport:
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph."""
+    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts."""
 
 
 class Ingest:
@@ -109,12 +113,15 @@ class Ingest:
         recogniser: Recogniser | None = None,
         text_embedder: TextEmbedder | None = None,
         gallery: GalleryReader | None = None,
+        facts: RememberFacts | None = None,
         config: IngestConfig | None = None,
     ) -> None:
-        """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one."""
+        """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
+        leaves them to be read later (`voicegraph facts`)."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
+        self._facts = facts
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -124,7 +131,8 @@ class Ingest:
 
     async def __call__(self, request: IngestRequest, progress: Progress = lambda share, stage: None) -> IngestReport:
         """Write one recording. Raises the decoder's and the transcript's errors, WrongContent, SessionConflict, SessionBusy,
-        and the graph's: then the session stays open, and the same request goes on where it stopped."""
+        and the graph's: then the session stays open, and the same request goes on where it stopped. Facts that could not be
+        read raise, too, with the session complete: the same request then reads them."""
         began, watch = time.perf_counter(), Stopwatch()
         progress(0.0, "decode")
         with watch.stage("probe"):
@@ -141,6 +149,10 @@ class Ingest:
                 if error.http_status < 500 and error.http_status != CONFLICT:
                     await self._graph.write(fail_session, session.space, session.id, error.code)
                 raise
+        if self._facts is not None:
+            progress(self._config.closed_share, "facts")
+            with watch.stage("facts"):
+                await self._facts(session.space, session.id)
         progress(1.0, "complete")
         return await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
 
@@ -255,6 +267,7 @@ class Ingest:
     async def _report(self, session: NewSession, already_complete: bool, seconds: float, watch: Stopwatch) -> IngestReport:
         decided = await self._graph.read(count_decisions, session.space, session.id)
         lost = await self._graph.read(get_lost, session.space, session.id)
+        num_facts = await self._graph.read(count_facts_of_session, session.space, session.id)
         outcomes: Counter[str] = Counter()
         for row in decided:
             outcomes[row.decision] += row.num_messages
@@ -265,6 +278,7 @@ class Ingest:
             already_complete,
             session.duration,
             outcomes.total(),
+            num_facts,
             len(created),
             len(people - created),
             dict(outcomes),
