@@ -218,7 +218,7 @@ class AnswerType:
     text: str = strawberry.field(description="The answer; empty without one.")
     reason: str = strawberry.field(description="Why this answer, or why none.")
     by: str = strawberry.field(description="Who put it into words: `extractive` (the messages' own), or `model:` and its name.")
-    citations: list[HitType] = strawberry.field(description="The messages it rests on.")
+    citations: list[HitType] = strawberry.field(description="The messages it rests on.", metadata={"times": 3})
     rounds: list[RoundType] | None = strawberry.field(description="How it was looked for; only with `explain`.")
 
     @classmethod

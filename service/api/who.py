@@ -29,7 +29,9 @@ strawberry.enum(Wants, name="WhoWants", description="Who is looked for: who said
 class AttributedType:
     score: float = strawberry.field(description="How well it fits, [0, 1]; comparable within one answer.")
     voice: strawberry.ID | None = strawberry.field(description="The voice of the session, where it is nobody's yet.")
-    evidence: list[HitType] = strawberry.field(description="What they said, or what was said to them, the best first.")
+    evidence: list[HitType] = strawberry.field(
+        description="What they said, or what was said to them: three messages at most, the best first.", metadata={"times": 2}
+    )
     record: strawberry.Private[Attributed]
     reading: strawberry.Private[Reading]
 
@@ -51,7 +53,7 @@ class AttributedType:
 @strawberry.type(name="WhoSaid", description="Who said it, or to whom, the likeliest first; empty where nothing found tells.")
 class WhoSaidType:
     wants: Wants = strawberry.field(description="Who was looked for.")
-    people: list[AttributedType] = strawberry.field(description="At most five.")
+    people: list[AttributedType] = strawberry.field(description="At most five.", metadata={"times": 3})
     explanation: SearchExplanationType | None = strawberry.field(description="Only with `explain`.")
 
 

@@ -52,6 +52,7 @@ class PolicyStrayed(VoicegraphError):
 class SearchPipelineConfig:
     max_question: int = 2_000  # characters; a question, not a document
     max_rounds: int = 3  # [V]; whatever a policy wants
+    years: tuple[int, int] = (1900, 2200)  # in which a question is asked; further out there is no room for "a century ago"
     directed: int = 200  # messages listed by edges alone: more than a question about them shows
     read: int = 15  # hits that a policy sees after a round
     rounds: RoundsConfig = field(default_factory=RoundsConfig)
@@ -129,7 +130,8 @@ class Search:
         zone: str | None = None,
     ) -> Searched:
         """Every candidate of every round; what is shown of it is `__call__`'s."""
-        question, filters, moment = checked(question, self.config.max_question), filters or Filters(), asked_at or self._clock()
+        question, filters = checked(question, self.config.max_question), filters or Filters()
+        moment = self._moment(asked_at)
         planned, names = await self._graph.read(_plan, scope, question, moment, zone)
         asked = await self._asked(scope, question, moment, planned, names)
         so_far = _SoFar()
@@ -146,6 +148,12 @@ class Search:
             gathered = so_far.gathered.and_then(len(so_far.done) + 1, pool.candidates, same_question=same)
             so_far = so_far.and_then(step, pool, gathered, await self._evidence(scope, gathered))
         return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
+
+    def _moment(self, asked_at: datetime | None) -> datetime:
+        first, last = self.config.years
+        if asked_at is not None and not first <= asked_at.year <= last:
+            raise InvalidInput(what="the time of asking", given=asked_at.year, needed=f"a year from {first} to {last}")
+        return asked_at or self._clock()
 
     async def _look(self, scope: ReadScope, planned: Plan, filters: Filters, step: Step) -> Pool:
         """One round: by words and meaning; where the edges say more, among what they let through, too; by them alone where
