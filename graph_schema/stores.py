@@ -122,6 +122,13 @@ STORES: tuple[Store, ...] = (
         "`voicegraph token` commands, or by hand",
     ),
     Store(
+        "answers of a language model",
+        "data directory: chat/, a folder for each space; only where OPENAI_BASE_URL is set",
+        "facts as the model wrote them, under hashes of what it was asked",
+        "with its space, after 30 days, or by deleting the folder: they are only asked for again; what the model's host keeps "
+        "is the host's",
+    ),
+    Store(
         "Neo4j Browser",
         "the user's web browser",
         "queries typed and the password, if remembered",

@@ -24,15 +24,18 @@ if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
     from service.identity.calibration import Calibration
     from service.identity.thresholds import Thresholds
+    from service.language.chat import Chat
     from service.pipelines.answer import Answerer
     from service.pipelines.calibrate import Listened
     from service.pipelines.correct import Correct
     from service.pipelines.enrol import Enrol
+    from service.pipelines.facts import RememberFacts
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.ingest import Ingest
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
     from service.settings import Settings
+    from service.types.facts import FactExtractor
 
 T = TypeVar("T")
 
@@ -84,7 +87,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Everything, over a migrated database."""
     async with open_graph(settings) as graph:
         await migrate.apply(graph)
-        yield Services(settings, graph)
+        services = Services(settings, graph)
+        try:
+            yield services
+        finally:
+            await services.close()
 
 
 class Models:
@@ -135,6 +142,35 @@ class Models:
             return await self._once("thresholds", lambda: thresholds_for(self.settings.encoder))
         space = (await self.encoder()).embedding_space
         return await self._once("thresholds", lambda: load_thresholds(file, space))
+
+    async def chat(self, use: str) -> Chat | None:
+        """The language model, where one is set and `use` (facts, search or answers) is its to do; None: rules do it."""
+        from service.language.chat import ChatConfig, load_chat
+
+        s = self.settings
+        if s.openai_base_url is None or not s.uses_model_for(use):
+            return None
+        url, key = s.openai_base_url, s.openai_api_key.get_secret_value() if s.openai_api_key else ""
+        config = ChatConfig(url, s.openai_model, key, timeout=s.openai_timeout)
+        return await self._once("chat", lambda: load_chat(config, s.chat_dir, s.chat_tokens_file, s.openai_daily_tokens))
+
+    async def fact_extractor(self) -> FactExtractor:
+        """The language model's, where one is set for it; else that of the rules."""
+        from service.language.fact_model import FactModel
+        from service.language.parser import SpacyParser
+        from service.memory.facts.dates import said
+        from service.memory.facts.rules import RuleExtractor
+        from service.memory.facts.words import check_words
+
+        if (chat := await self.chat("facts")) is not None:
+            model = FactModel(chat, lambda fact, turns: check_words(fact, turns).share, said)
+            return await self._once("fact model", lambda: model)
+        return await self._once("fact rules", lambda: RuleExtractor(SpacyParser.load()))
+
+    async def close(self) -> None:
+        """What was opened outside of the database."""
+        if (chat := self._made.pop("chat", None)) is not None:
+            await chat.close()
 
     async def calibrate(
         self, paths: Sequence[Path], *, labelled: bool, write: bool, progress: Progress
@@ -221,14 +257,22 @@ class Services(Models):
         space = (await self.encoder()).embedding_space
         return await self._once("gallery", lambda: GalleryReader(self.graph, space))
 
+    async def facts(self) -> RememberFacts:
+        """`await facts(space, session_id)` reads the facts of a complete session."""
+        from service.pipelines.facts import RememberFacts
+
+        extractor, embedder = await asyncio.gather(self.fact_extractor(), self.text_embedder())
+        return await self._once("facts", lambda: RememberFacts(self.graph, extractor, embedder))
+
     async def ingest(self) -> Ingest:
         """`await ingest(request, progress)` writes one recording."""
         from service.identity.router import RouterConfig
         from service.pipelines.ingest import Ingest
 
-        encoder, segmenter, recogniser, embedder, gallery, thresholds = await asyncio.gather(
-            self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery(), self.thresholds()
+        encoder, segmenter, recogniser, embedder, gallery = await asyncio.gather(
+            self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery()
         )
+        thresholds, facts = await asyncio.gather(self.thresholds(), self.facts())
         router = RouterConfig(thresholds=thresholds)
         return await self._once(
             "ingest",
@@ -240,20 +284,25 @@ class Services(Models):
                 recogniser=recogniser,
                 text_embedder=embedder,
                 gallery=gallery,
+                facts=facts,
             ),
         )
 
     async def search(self) -> Search:
+        from service.language.retrieval_model import RetrievalModel
         from service.pipelines.search import Search
 
-        embedder = await self.text_embedder()
-        return await self._once("search", lambda: Search(self.graph, embedder))
+        embedder, chat = await asyncio.gather(self.text_embedder(), self.chat("search"))
+        policy = RetrievalModel(chat) if chat is not None else None
+        return await self._once("search", lambda: Search(self.graph, embedder, policy=policy))
 
     async def answer(self) -> Answerer:
+        from service.language.answer_model import AnswerModel
         from service.pipelines.answer import Answerer
 
-        search = await self.search()
-        return await self._once("answer", lambda: Answerer(self.graph, search))
+        search, chat = await asyncio.gather(self.search(), self.chat("answers"))
+        writer = AnswerModel(chat) if chat is not None else None
+        return await self._once("answer", lambda: Answerer(self.graph, search, writer=writer))
 
     async def correct(self, *, settling: bool = False) -> Correct:
         """Puts right who is who; `settling` for what moves turns: sessions are then settled again, with the text embedder."""
@@ -261,6 +310,15 @@ class Services(Models):
 
         embedder = await self.text_embedder() if settling else None
         return await self._once(f"correct {settling}", lambda: Correct(self.graph, embedder))
+
+    async def forget_space(self, space: str) -> int:
+        """Everything of one tenant: its nodes (how many went), and what was kept of a language model's answers, also of one
+        that is set no more."""
+        from service.graph.forget_space import forget_space
+        from service.language.chat_cache import AnswerCache
+
+        await asyncio.to_thread(AnswerCache(self.settings.chat_dir).forget, space)
+        return await forget_space(self.graph, space)
 
     async def warm(self) -> None:
         """Load every model now, so that no request waits for one, and what is missing is said at the start."""

@@ -53,7 +53,6 @@ async def run(
     `serve` goes on, until it is stopped.
 
     `keep`: go on with what an earlier demo left (nothing is remembered twice) rather than begin afresh."""
-    from service.graph.forget_space import forget_space
     from service.wiring import open_services
 
     began = time.monotonic()
@@ -62,7 +61,7 @@ async def run(
     async with open_services(settings) as services:
         report(0.7, "making room")
         if not keep:
-            await forget_space(services.graph, settings.space)
+            await services.forget_space(settings.space)
         report(1.0, "ready")
         report = bar("Models")
         report(0.0, "loading; exported once, the first time")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -183,6 +184,13 @@ class Chat:
             for name, value in body.items()
             if (taken := RENAMED[name] if name in self._refused else name) is not None
         }
+
+
+def load_chat(config: ChatConfig, kept: Path, tokens: Path, daily: int) -> Chat:
+    """Answers are kept in the folder `kept`, those too old forgotten now; tokens are counted in the file `tokens`."""
+    cache = AnswerCache(kept)
+    cache.forget_expired()
+    return Chat(config, Ledger(tokens, daily), cache)
 
 
 def _body(model: str, prompt: Prompt[T], adapter: TypeAdapter[T]) -> dict[str, Any]:

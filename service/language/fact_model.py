@@ -61,7 +61,7 @@ class GivenFacts:
 
 @dataclass(frozen=True, slots=True)
 class FactModelConfig:
-    batch: int = 10  # turns a request: the instructions are 900 tokens, ten turns about 300
+    batch: int = 10  # turns a request: the instructions are about 650 tokens, ten turns 350
     max_tokens: int = 2_000  # of a reply: ten turns seldom hold as many facts, and each takes about 90
     at_once: int = 4  # batches; the rest waits, and is not begun once one has failed
     min_words: float = 1.0  # of a statement's content words from its evidence: one that nobody said is one too many
