@@ -1,7 +1,6 @@
-"""What does the ranker read? Hits with their places in sessions, and then the candidates themselves with what is around them.
+"""What does the ranker read of a candidate, and of what was said around it?
 
-A place is a session and an index in it: what was said next to a hit often answers, whether it has the words or not. Every
-query gates on the FOR edge, so neither a candidate nor a neighbour lies outside the scope.
+Every query gates on the FOR edge, so neither a candidate nor a neighbour lies outside the scope.
 """
 
 from __future__ import annotations
@@ -11,102 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from service.graph.cypher import for_space
 from service.graph.driver import only
-from service.graph.search import SearchConfig, Ways, checked, narrowed, nearest, readers_clause
-from service.types.candidates import Around, Place, Read, Words
+from service.graph.search import narrowed
+from service.types.candidates import Around, Place, Read
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Tx
     from service.types.audio import Samples
     from service.types.search import Filters
-
-WORDS = """
-UNWIND range(0, size($lucene) - 1) AS i
-CALL (i) {
-  CALL db.index.fulltext.queryNodes('message_text', $lucene[i]) YIELD node AS m, score
-  WITH m, score
-  WHERE score > 0 AND m.space = $space
-    AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-    AND ($speakers IS NULL OR m.speaker_id IN $speakers)
-    AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
-    AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
-         OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
-    AND ($sessions IS NULL OR m.session_id IN $sessions)
-    AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-  WITH m, score LIMIT $k
-  WITH m.session_id AS session, collect([m.index, score]) AS found
-  RETURN collect([session, found]) AS sessions
-}
-WITH i, sessions ORDER BY i
-RETURN collect(sessions) AS each
-"""
-
-
-async def words_said(tx: Tx, scope: ReadScope, queries: Sequence[str], filters: Filters, k: int) -> tuple[Words, ...]:
-    """For each of `queries` (Lucene, escaped) the `k` best visible messages, words and captions, as scores by place."""
-    if not queries or not scope.audiences:
-        return tuple({} for _ in queries)
-    gate = readers_clause(scope)
-    lucene = [f"{gate} +(text:({checked(query)}) captions:({query}))" for query in queries]
-    (each,) = await only(tx, WORDS, lucene=lucene, k=k, **await narrowed(tx, scope, filters))
-    return tuple({(session, index): score for session, hits in sessions for index, score in hits} for sessions in each)
-
-
-NEAR_EXACT = """
-MATCH (a:Audience) WHERE a.id IN $audiences
-MATCH (a)<-[:FOR]-(m:Message {space: $space})
-WHERE m.embedding__<space>__<view> IS NOT NULL
-  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
-  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
-  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
-       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
-  AND ($sessions IS NULL OR m.session_id IN $sessions)
-  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-WITH m, vector.similarity.cosine(m.embedding__<space>__<view>, $vector) AS score
-ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
-"""
-
-NEAR_IN_SPACE = """
-CYPHER 25
-MATCH (m:Message)
-  SEARCH m IN (VECTOR INDEX message_embedding__<space>__<view> FOR $vector WHERE m.space = $space LIMIT $fetch)
-  SCORE AS score
-WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
-  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
-  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
-       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
-  AND ($sessions IS NULL OR m.session_id IN $sessions)
-  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-WITH m, score ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
-"""
-
-NEAR_IN_AUDIENCE = """
-CYPHER 25
-MATCH (m:Message)
-  SEARCH m IN (VECTOR INDEX message_embedding__<space>__<view> FOR $vector
-               WHERE m.space = $space AND m.audience = $audience LIMIT $fetch)
-  SCORE AS score
-WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-WITH m, score ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
-"""
-
-
-async def near(
-    tx: Tx, scope: ReadScope, space_name: str, view: str, vector: Samples, filters: Filters, k: int,
-    config: SearchConfig, *, candidates: int,
-) -> tuple[Words, str]:  # fmt: skip
-    """Raw cosines by place of the `k` visible messages nearest to `vector`, and how they were looked for; as
-    service.graph.search.nearest_messages."""
-    if not scope.audiences:
-        return {}, "skipped(nothing visible)"
-    ways = Ways(*(for_space(query, space_name, view) for query in (NEAR_EXACT, NEAR_IN_SPACE, NEAR_IN_AUDIENCE)))
-    found, how = await nearest(tx, scope, ways, vector, filters, k, config, candidates=candidates)
-    return {(session, index): cosine for _, cosine, session, index in found}, how
-
 
 READ_CANDIDATES = """
 UNWIND $places AS place

@@ -15,7 +15,8 @@ from service.errors import VoicegraphError
 from service.graph.cypher import for_space
 from service.graph.driver import only, rows
 from service.graph.people import list_same_people
-from service.types.search import Filters, Ranked, Ranking
+from service.types.candidates import Words
+from service.types.search import Filters
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -46,37 +47,49 @@ DEFAULTS = SearchConfig()
 class Leg:
     """One search that ran: what it found, and how it went about it, e.g. `exact`, `index+widen(2)`."""
 
-    ranking: Ranking
+    found: Words
     how: str
 
 
 _ESCAPED = re.compile(r"""(?:[^+\-&|!(){}\[\]^"~*?:\\/]|\\.|\^0\.\d+(?=\s|$))*""", re.DOTALL)
 
 FULL_TEXT = """
-CALL db.index.fulltext.queryNodes('message_text', $lucene) YIELD node AS m, score
-WITH m, score
-WHERE score > 0 AND m.space = $space
-  AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
-  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
-  AND ($sessions IS NULL OR m.session_id IN $sessions)
-  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-WITH m, score LIMIT $k
-RETURN collect([m.id, score]) AS ranked
+UNWIND range(0, size($lucene) - 1) AS i
+CALL (i) {
+  CALL db.index.fulltext.queryNodes('message_text', $lucene[i]) YIELD node AS m, score
+  WITH m, score
+  WHERE score > 0 AND m.space = $space
+    AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+    AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+    AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+    AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+         OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
+    AND ($sessions IS NULL OR m.session_id IN $sessions)
+    AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+  WITH m, score LIMIT $k
+  WITH m.session_id AS session, collect([m.index, score]) AS found
+  RETURN collect([session, found]) AS sessions
+}
+WITH i, sessions ORDER BY i
+RETURN collect(sessions) AS each
 """
 
 
-async def full_text(tx: Tx, scope: ReadScope, query: str, filters: Filters, k: int) -> Leg:
-    """BM25 over the words of visible messages; `query` from service.retrieval.lucene, empty: the leg is skipped.
+async def full_text(tx: Tx, scope: ReadScope, queries: Sequence[str], filters: Filters, k: int) -> tuple[Words, ...]:
+    """BM25 over words and captions of visible messages: for each of `queries` (from service.retrieval.lucene; an empty one
+    finds nothing) the `k` best, by place.
 
     The gate stands in the Lucene query, so the index returns what the viewer may read; the edges decide all the same."""
-    if not query:
-        return Leg((), "skipped(empty)")
-    if not scope.audiences:
-        return Leg((), "skipped(nothing visible)")
-    lucene = f"{readers_clause(scope)} +text:({checked(query)})"
-    found = await rows(tx, FULL_TEXT, lucene=lucene, k=k, **await narrowed(tx, scope, filters))
-    return Leg(tuple(Ranked(id, score) for id, score in found[0]["ranked"]), "index")
+    asked = [i for i, query in enumerate(queries) if query]
+    found: list[Words] = [{} for _ in queries]
+    if not asked or not scope.audiences:
+        return tuple(found)
+    gate = readers_clause(scope)
+    lucene = [f"{gate} +(text:({checked(queries[i])}) captions:({queries[i]}))" for i in asked]
+    (each,) = await only(tx, FULL_TEXT, lucene=lucene, k=k, **await narrowed(tx, scope, filters))
+    for i, sessions in zip(asked, each, strict=True):
+        found[i] = {(session, index): score for session, hits in sessions for index, score in hits}
+    return tuple(found)
 
 
 def checked(query: str) -> str:
@@ -130,7 +143,7 @@ WHERE m.embedding__<space>__<view> IS NOT NULL
   AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
 WITH m, vector.similarity.cosine(m.embedding__<space>__<view>, $vector) AS score
 ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score]) AS ranked
+RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
 """
 
 NEAREST_IN_SPACE = """
@@ -144,7 +157,7 @@ WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
   AND ($sessions IS NULL OR m.session_id IN $sessions)
   AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
 WITH m, score ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score]) AS ranked
+RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
 """
 
 NEAREST_IN_AUDIENCE = """
@@ -155,7 +168,7 @@ MATCH (m:Message)
   SCORE AS score
 WHERE EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
 WITH m, score ORDER BY score DESC, m.id LIMIT $k
-RETURN collect([m.id, score]) AS ranked
+RETURN collect([m.id, score, m.session_id, m.index]) AS ranked
 """
 
 
@@ -171,18 +184,18 @@ async def nearest_messages(
     *,
     candidates: int | None = None,
 ) -> Leg:
-    """The `k` visible messages whose `view` is nearest to `vector` (L2-normalised), with raw cosines.
+    """The `k` visible messages whose `view` is nearest to `vector` (L2-normalised): raw cosines by place.
 
     Exact over what is visible where that is little; else from the index: inside each audience when there are few, or
     by over-fetching, wider until `k` are found, and exact once that costs less than a wider fetch. `candidates`: what
     count_candidates says, where that is known already."""
     if not scope.audiences:
-        return Leg((), "skipped(nothing visible)")
+        return Leg({}, "skipped(nothing visible)")
     if candidates is None:
         candidates = await count_candidates(tx, scope, filters)
     ways = Ways(*(for_space(query, space_name, view) for query in (NEAREST_EXACT, NEAREST_IN_SPACE, NEAREST_IN_AUDIENCE)))
     found, how = await nearest(tx, scope, ways, vector, filters, k, config, candidates=candidates)
-    return Leg(tuple(Ranked(id, cosine) for id, cosine in found), how)
+    return Leg({(session, index): cosine for _, cosine, session, index in found}, how)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from service.graph import search as legs
-from service.graph.candidates import near, read_around, read_candidates, words_said
+from service.graph.candidates import read_around, read_candidates
 from service.graph.messages import count_messages
 from service.graph.people import list_same_people
 from service.retrieval.plan import Plan
 from service.retrieval.ranking import Pool, Ranker
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.audio import Samples, TextEmbedder
-from service.types.candidates import Around, Place, Read, Words
+from service.types.candidates import Around, Place, Read
 from service.types.search import Filters
 
 if TYPE_CHECKING:
@@ -61,23 +61,24 @@ class OneRound:
         names = term_queries(planned.names, config.signals)
         vectors, said, (visible, candidates) = await asyncio.gather(
             asyncio.to_thread(self._embedder.queries, [planned.meaning]),
-            self._graph.read(words_said, scope, [*queries, *names], filters, config.terms),
+            self._graph.read(legs.full_text, scope, [*queries, *names], filters, config.terms),
             self._graph.read(_sizes, scope, filters),
         )
-        (turn, how), (context, how_context) = await asyncio.gather(
+        turn, context = await asyncio.gather(
             self._near(scope, "turn", vectors[0], filters, candidates),
             self._near(scope, "context", vectors[0], filters, candidates),
         )
-        hits = Hits(said[: len(queries)], said[len(queries) :], turn, context)
+        hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found)
         places = worth_reading(hits, config.signals)
         read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
-        ran = (f"bm25:{'index' if queries else 'skipped(empty)'}", f"dense:{how}", f"dense_context:{how_context}")
+        ran = (f"bm25:{'index' if queries else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}")
         signals = Signals(planned.meaning, hits, read, around, planned.windows, bool(planned.people))
         return Looked(signals, visible, ran)
 
-    async def _near(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> tuple[Words, str]:
+    async def _near(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
-            near, scope, self._embedder.embedding_space.name, view, vector, filters, self.config.near, self.config.legs,
+            legs.nearest_messages, scope, self._embedder.embedding_space.name, view, vector, filters,
+            self.config.near, self.config.legs,
             candidates=candidates,
         )  # fmt: skip
 

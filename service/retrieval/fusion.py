@@ -34,7 +34,8 @@ def fuse(rankings: Mapping[Tool, Ranking], config: FusionConfig | None = None) -
         for rank, ranked in enumerate(ranking, start=1):
             found.setdefault(ranked.id, []).append(Found(tool, rank, ranked.score))
     fused = [
-        Fused(id, sum(config.weights.get(f.tool, 1.0) / (config.k + f.rank) for f in by) / best, tuple(by)) for id, by in found.items()
+        Fused(id, sum(config.weights.get(f.tool, 1.0) / (config.k + f.rank) for f in by) / best, tuple(by))
+        for id, by in found.items()
     ]
     return tuple(sorted(fused, key=lambda hit: -hit.score))
 

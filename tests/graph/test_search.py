@@ -7,15 +7,17 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from service.graph.driver import Graph
-from service.graph.search import Leg, SearchConfig, UnescapedQuery, full_text, nearest_messages
+from service.graph.driver import Graph, changes
+from service.graph.search import SearchConfig, UnescapedQuery, full_text, nearest_messages
 from service.retrieval.lucene import escaped
 from service.types.audio import Samples
+from service.types.candidates import Words
 from service.types.ids import fresh
 from service.types.search import Filters
 from tests.graph.graph_builders import STARTED, TEXT_SPACE, Said, World, seed, unit_vectors
 
 PEOPLE = ("ana", "ben", "cleo")
+SAVE_CAPTION = "MATCH (m:Message {id: $id}) SET m.captions = $captions"
 NUM = 3_000
 K = 60
 
@@ -49,7 +51,7 @@ async def home(graph: Graph, space: str) -> World:
     everything = await world.scope(reads_all=True)
 
     async def found() -> Sized:
-        return (await graph.read(full_text, everything, "bicycle", Filters(), K)).ranking
+        return (await graph.read(full_text, everything, ["bicycle"], Filters(), K))[0]
 
     await until_found(found, 4)
     return world
@@ -91,12 +93,23 @@ async def test_any_question_is_only_words(graph: Graph, home: World, question: s
 
 async def test_operators_that_were_not_escaped_are_refused(graph: Graph, home: World) -> None:
     with pytest.raises(UnescapedQuery):
-        await graph.read(full_text, await home.scope("ana"), "x) OR readers:public", Filters(), K)
+        await graph.read(full_text, await home.scope("ana"), ["x) OR readers:public"], Filters(), K)
 
 
-async def test_a_question_without_words_skips_the_leg_and_says_so(graph: Graph, home: World) -> None:
-    leg = await graph.read(full_text, await home.scope("ana"), escaped("?!"), Filters(), K)
-    assert leg == Leg((), "skipped(empty)")
+async def test_each_query_has_its_own_hits_and_one_without_words_has_none(graph: Graph, home: World) -> None:
+    found = await graph.read(full_text, await home.scope("ana"), ["red", escaped("?!"), "everybody"], Filters(), K)
+    assert [_indexes(home, words) for words in found] == [{0}, set(), {3}]
+
+
+async def test_captions_are_searched_with_the_words(graph: Graph, home: World) -> None:
+    await graph.write(changes, SAVE_CAPTION, id=home.message(2), captions="a parrot on a roof")
+
+    async def found() -> Sized:
+        return (await graph.read(full_text, await home.scope("ana"), ["parrot"], Filters(), K))[0]
+
+    await until_found(found, 1)
+    assert await _texts(home, "parrot", "ana") == {2}
+    assert await _texts(home, "parrot", "cleo") == set()
 
 
 @pytest.mark.parametrize(
@@ -120,26 +133,27 @@ async def test_filters_narrow_every_leg_alike(graph: Graph, home: World, filters
         filters.until,
     )
     scope = await home.scope(reads_all=True)
-    text = await graph.read(full_text, scope, "bicycle", wanted, K)
+    (text,) = await graph.read(full_text, scope, ["bicycle"], wanted, K)
     assert _indexes(home, text) == expected
     with_vector = {i for i in _every(home, wanted) if home.said[i].vector is not None}
     for config in (SearchConfig(), SearchConfig(exact_limit=0, few_audiences=0)):
         near = await graph.read(nearest_messages, scope, TEXT_SPACE, "turn", unit_vectors(5)[0], wanted, K, config)
-        assert _indexes(home, near) == with_vector
+        assert _indexes(home, near.found) == with_vector
 
 
 async def test_a_filter_by_a_person_means_whoever_is_merged_with_them(graph: Graph, home: World) -> None:
     await home.merge("cleo", into="ben", confirmed=False)
-    leg = await graph.read(full_text, await home.scope(reads_all=True), "bicycle", Filters(speakers=(home.person("ben"),)), K)
-    assert _indexes(home, leg) == {1, 3, 4}
+    ben = Filters(speakers=(home.person("ben"),))
+    (found,) = await graph.read(full_text, await home.scope(reads_all=True), ["bicycle"], ben, K)
+    assert _indexes(home, found) == {1, 3, 4}
 
 
 async def test_scores_are_raw_cosines(graph: Graph, home: World) -> None:
     vectors = unit_vectors(5)
     leg = await graph.read(nearest_messages, await home.scope("ana"), TEXT_SPACE, "turn", vectors[0], Filters(), K)
     assert leg.how == "exact"
-    assert {r.id: r.score for r in leg.ranking} == pytest.approx(
-        {home.message(i): float(vectors[i] @ vectors[0]) for i in (0, 2, 3)}, abs=1e-5
+    assert {index: cosine for (_, index), cosine in leg.found.items()} == pytest.approx(
+        {i: float(vectors[i] @ vectors[0]) for i in (0, 2, 3)}, abs=1e-5
     )
 
 
@@ -163,7 +177,7 @@ async def crowd(graph: Graph) -> tuple[World, Samples]:
     scope = await world.scope("ana")
 
     async def indexed() -> Sized:
-        return (await graph.read(full_text, scope, "word thing", Filters(), K)).ranking
+        return (await graph.read(full_text, scope, ["word thing"], Filters(), K))[0]
 
     await until_found(indexed, 30)
     return world, vectors
@@ -191,29 +205,28 @@ async def test_every_way_of_looking_finds_what_the_exact_one_finds(
     assert leg.how.startswith(how)
     visible = [i for i, s in enumerate(world.said) if asker in s.readers]
     best = sorted(visible, key=lambda i: -float(vectors[i] @ question))[:K]
-    found = [r.id for r in leg.ranking]
-    assert len(found) == min(K, len(visible)) and len(set(found)) == len(found)
-    missed = {world.message(i) for i in best} - set(found)
+    found = _indexes(world, leg.found)
+    assert len(found) == min(K, len(visible))
+    missed = set(best) - found
     assert len(missed) <= (0 if leg.how.endswith("exact") else 3), "an index is approximate, a filter is not"
 
 
 async def test_a_small_viewer_gets_a_full_list_from_the_full_text(graph: Graph, crowd: tuple[World, Samples]) -> None:
     world, _ = crowd
-    leg = await graph.read(full_text, await world.scope("ana"), "word", Filters(), K)
-    expected = {world.message(i) for i, s in enumerate(world.said) if "ana" in s.readers and "word" in s.text}
-    assert {r.id for r in leg.ranking} == expected
+    (found,) = await graph.read(full_text, await world.scope("ana"), ["word"], Filters(), K)
+    assert _indexes(world, found) == {i for i, s in enumerate(world.said) if "ana" in s.readers and "word" in s.text}
 
 
 async def _texts(world: World, question: str, *hearers: str, reads_all: bool = False) -> set[int]:
     scope = await world.scope(*hearers, reads_all=reads_all)
-    return _indexes(world, await world.graph.read(full_text, scope, escaped(question), Filters(), K))
+    (found,) = await world.graph.read(full_text, scope, [escaped(question)], Filters(), K)
+    return _indexes(world, found)
 
 
-def _indexes(world: World, leg: Leg) -> set[int]:
-    ids = [world.message(i) for i in range(len(world.said))]
-    found = {ids.index(ranked.id) for ranked in leg.ranking}
-    assert len(found) == len(leg.ranking)
-    return found
+def _indexes(world: World, found: Words) -> set[int]:
+    """Of places, whose indexes count through all of the world's sessions here."""
+    assert all(world.session(world.said[index].session) == session for session, index in found)
+    return {index for _, index in found}
 
 
 def _every(world: World, filters: Filters) -> set[int]:

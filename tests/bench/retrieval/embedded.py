@@ -1,4 +1,4 @@
-"""What does an embedding cost twice? Nothing: each text once, kept in the cache in shards, so that a run broken off loses little."""
+"""What does an embedding cost twice? Nothing: each text once, in shards, so that a run broken off loses little."""
 
 from __future__ import annotations
 
