@@ -49,6 +49,7 @@ class ChatServer(ThreadingHTTPServer):
         self.instead: deque[Reply] = deque()
         self.asked: list[dict[str, Any]] = []
         self.at_once = self.most_at_once = 0
+        self.models: tuple[str, ...] = ("small",)
         self.lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Handler)
 
@@ -74,6 +75,13 @@ class _Handler(BaseHTTPRequestHandler):
         with server.lock:
             server.at_once -= 1
         self._send(reply, body)
+
+    def do_GET(self) -> None:
+        known = self.path == "/v1/models" and self.server.models
+        unlocked = not self.server.key or self.headers.get("Authorization") == f"Bearer {self.server.key}"
+        told = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
+        reply = Reply(body=json.dumps(told).encode()) if known else Reply(404, code="not_found")
+        self._send(reply if unlocked else Reply(401, code="invalid_api_key"), {})
 
     def _answered(self, body: dict[str, Any]) -> Reply:
         if self.path != "/v1/chat/completions":

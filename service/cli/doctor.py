@@ -41,6 +41,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class DoctorConfig:
     min_free_gb: float = 2.0  # jars 0.15, models 0.15, an empty store 0.3, and room to work
+    patience: float = 5.0  # seconds for a language model's host to say which models it has
 
 
 NEEDED = (
@@ -130,6 +131,27 @@ def _cached(what: str, name: str, cached: Sequence[Path], prefix: str) -> Check:
     return Check(what, State.LATER, f"{name}, not in the cache yet", "comes by itself on first use")
 
 
+async def check_language_model(settings: Settings, config: DoctorConfig = DoctorConfig()) -> list[Check]:
+    """Asks its host for the names of its models, which costs nothing. Hosts need not tell them."""
+    if settings.openai_base_url is None:
+        return [Check("language model", State.OK, "none: facts, rounds of search and answers by rules")]
+    from service.language.chat import ChatConfig, list_models
+    from service.language.chat_ledger import Ledger
+
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+    url, model, daily = settings.openai_base_url, settings.openai_model, settings.openai_daily_tokens
+    spent = Ledger(settings.chat_tokens_file, daily).spent()
+    used = f"{model} for {settings.openai_use or 'nothing'}; what was said is sent to {url}; {spent} tokens used today"
+    used += f" of {daily}" if daily else ""
+    try:
+        known = await list_models(ChatConfig(url, model, key, timeout=config.patience))
+    except VoicegraphError as error:
+        return [Check("language model", State.MISSING, str(error), "set OPENAI_BASE_URL and OPENAI_API_KEY, or neither")]
+    if known and model not in known:
+        return [Check("language model", State.MISSING, used, f"set OPENAI_MODEL to one of {', '.join(sorted(known)[:5])}")]
+    return [Check("language model", State.OK, used)]
+
+
 async def check_neo4j(settings: Settings) -> list[Check]:
     from service.graph import migrate
     from service.graph.driver import Graph
@@ -174,4 +196,10 @@ async def check_neo4j(settings: Settings) -> list[Check]:
 
 async def examine(settings: Settings) -> tuple[Check, ...]:
     """Every check, in the order in which one would repair."""
-    return (*check_packages(settings), *check_disk(settings), *await check_neo4j(settings), *check_models(settings))
+    return (
+        *check_packages(settings),
+        *check_disk(settings),
+        *await check_neo4j(settings),
+        *check_models(settings),
+        *await check_language_model(settings),
+    )

@@ -81,10 +81,7 @@ class Chat:
         self._kept = kept
         self._slots = asyncio.Semaphore(config.at_once)
         self._refused: set[str] = set()
-        self._http = httpx.AsyncClient(
-            timeout=httpx.Timeout(config.timeout, connect=min(config.connect, config.timeout)),
-            headers={"Authorization": f"Bearer {config.key}"} if config.key else {},
-        )
+        self._http = _client(config)
 
     @property
     def name(self) -> str:
@@ -191,6 +188,29 @@ def load_chat(config: ChatConfig, kept: Path, tokens: Path, daily: int) -> Chat:
     cache = AnswerCache(kept)
     cache.forget_expired()
     return Chat(config, Ledger(tokens, daily), cache)
+
+
+async def list_models(config: ChatConfig) -> frozenset[str]:
+    """Names of the models that the host tells of; empty where it tells none. Raises ChatUnreachable, ChatRefused for a key."""
+    url = f"{config.url}/models"
+    try:
+        async with _client(config) as http, asyncio.timeout(config.timeout):
+            response = await http.get(url)
+    except (httpx.RequestError, TimeoutError) as error:
+        raise ChatUnreachable(url=url, problem=type(error).__name__, attempts=1) from None
+    if response.status_code in (401, 403):
+        reason = _reason(response)[0]
+        raise ChatRefused(url=url, status=response.status_code, reason=f", {reason}" if reason else "", model=config.model)
+    told = _json(response)
+    listed = told.get("data") if response.is_success and isinstance(told, dict) else None
+    return frozenset(str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one)
+
+
+def _client(config: ChatConfig) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(config.timeout, connect=min(config.connect, config.timeout)),
+        headers={"Authorization": f"Bearer {config.key}"} if config.key else {},
+    )
 
 
 def _body(model: str, prompt: Prompt[T], adapter: TypeAdapter[T]) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from service.cli.command_line import run
-from service.cli.doctor import DoctorConfig, State, check_disk, check_models, check_packages
+from service.cli.doctor import Check, DoctorConfig, State, check_disk, check_language_model, check_models, check_packages
 from service.settings import load_settings
+from tests.chat_server import serving
 
 
 @pytest.fixture(autouse=True)
 def a_machine_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"):
+    for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("VOICEGRAPH_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("VOICEGRAPH_CACHE_DIR", str(tmp_path / "cache"))
@@ -66,3 +67,27 @@ def test_the_state_of_an_embedded_neo4j_is_told_without_starting_one(
     assert run(["neo4j", "stop", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"stopped": False}
     assert not list(tmp_path.iterdir()), "it made something"
+
+
+async def test_a_language_model_is_told_with_where_what_is_said_goes(tmp_path: Path) -> None:
+    (none,) = await check_language_model(load_settings())
+    assert (none.state, none.found) == (State.OK, "none: facts, rounds of search and answers by rules")
+    with serving(key="sk-of-nobody") as server:
+
+        async def checked(**more: object) -> Check:
+            given = {"openai_base_url": server.url, "openai_api_key": "sk-of-nobody", "openai_model": "small", **more}
+            (check,) = await check_language_model(load_settings(**given))
+            assert "sk-of-nobody" not in check.found + check.remedy
+            return check
+
+        found = await checked(openai_use="answers")
+        assert found.state is State.OK
+        assert found.found == f"small for answers; what was said is sent to {server.url}; 0 tokens used today of 1000000"
+        assert (await checked(openai_model="large")).remedy == "set OPENAI_MODEL to one of small"
+        refused = await checked(openai_api_key="sk-of-somebody")
+        assert refused.state is State.MISSING and "HTTP 401, invalid_api_key" in refused.found
+        server.models = ()
+        assert (await checked(openai_model="large")).state is State.OK, "hosts need not tell their models"
+        assert server.asked == [] and not (tmp_path / "data").exists(), "it asked or made something"
+    gone = await checked()
+    assert gone.state is State.MISSING and "chat_unreachable" in gone.found
