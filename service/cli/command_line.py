@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.cli import calibrate, corrections, identity, machine, memory, showing, tokens
+from service.cli import calibrate, corrections, facts, identity, machine, memory, showing, tokens
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 memory.add_to(app)
+facts.add_to(app)
 identity.add_to(app, memory.people)
 corrections.add_to(memory.people)
 machine.add_to(app)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from service.types.facts import ADDRESSEE, SPEAKER
+from service.types.facts import ADDRESSEE, SPEAKER, KnownFact
+from service.types.memory import How
 
 SOMEBODY, OTHERS = "somebody", "the others"
 _NAME = re.compile(f"{re.escape(SPEAKER)}|{re.escape(ADDRESSEE)}")
@@ -18,6 +19,18 @@ def rendered(statement: str, speaker: str | None, addressees: Sequence[str]) -> 
     names = {SPEAKER: speaker or SOMEBODY, ADDRESSEE: to or OTHERS}
     named = _NAME.sub(lambda slot: names[slot[0]], statement)
     return named[:1].upper() + named[1:]
+
+
+def read_out(fact: KnownFact, names: Mapping[str, str | None]) -> str:
+    """`names`: of people that the viewer may know of, by id. What was said to all in the room was said to the others."""
+    to = [a.person_id for a in fact.addressees if a.how is not How.ALL]
+    speaker = names.get(fact.speaker_id) if fact.speaker_id else None
+    return rendered(fact.statement, speaker, [names.get(id) or SOMEBODY for id in to])
+
+
+def people_of(facts: Iterable[KnownFact]) -> list[str]:
+    """Ids of everybody whose name `read_out` asks for."""
+    return sorted({id for f in facts for id in (f.speaker_id, *(a.person_id for a in f.addressees)) if id})
 
 
 def without_people(statement: str) -> str:

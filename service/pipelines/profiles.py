@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.graph.facts import FactFilters, list_facts
 from service.graph.paging import MAX_PAGE, Page
-from service.graph.people import find_person
+from service.graph.people import find_people, find_person
 from service.memory.profiles import profile
+from service.memory.statements import people_of, read_out
 from service.types.facts import KnownFact
 from service.types.profiles import Profile
 
@@ -39,3 +41,16 @@ async def find_profile(
             break
         page = Page(first=MAX_PAGE, after=paged.cursors[-1])
     return profile(person, facts, complete=not more)
+
+
+def facts_of(profile: Profile) -> list[KnownFact]:
+    """Everything that a profile tells."""
+    traits = (*profile.background, *profile.preferences)
+    return [*(f for t in traits for f in (*t.now, *t.before)), *profile.commitments, *profile.plans]
+
+
+async def read_out_all(tx: Tx, scope: ReadScope, facts: Sequence[KnownFact]) -> dict[str, str]:
+    """Each fact by its id in words, with the names that the viewer may know."""
+    people = await find_people(tx, scope, people_of(facts))
+    names = {id: person.display_name for id, person in people.items()}
+    return {fact.id: read_out(fact, names) for fact in facts}
