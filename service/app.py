@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from fastapi import FastAPI
 
@@ -19,19 +20,33 @@ from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space, list_spaces
+from service.language.chat_cache import AnswerCache
 from service.pipelines.expire import expire_voices
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.settings import Settings
 from service.types.people import SpaceSettings
 from service.wiring import Services
 
 SWEEP_SECONDS = 600.0
-"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked."""
+"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, a model's answers."""
+
+
+MODEL_CALLS = 3
+"""Of a language model, one after the other, that one request may wait for: two rounds judged, and the answer."""
+
+
+def http_config(settings: Settings) -> HttpConfig:
+    """With more time for a request where a language model is asked in it."""
+    config = HttpConfig()
+    if not any(map(settings.uses_model_for, ("search", "answers"))):
+        return config
+    return replace(config, request_seconds=config.request_seconds + MODEL_CALLS * settings.openai_timeout)
 
 
 def create_app(services: Services, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
-    config = http or HttpConfig()
+    config = http or http_config(settings)
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
     queue = Jobs(services.graph, runner(services, uploads), incident, jobs)
     runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, asyncio.Semaphore(1))
@@ -40,7 +55,7 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
-        sweeper = asyncio.create_task(_sweep(services.graph, uploads))
+        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir)))
         yield
         sweeper.cancel()
         await queue.stop()
@@ -59,10 +74,11 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
     return app
 
 
-async def _sweep(graph: Graph, uploads: Uploads) -> None:
+async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache) -> None:
     while True:
         try:
             await asyncio.to_thread(uploads.sweep)
+            await asyncio.to_thread(answers.forget_expired)
             for space in await graph.read(list_spaces):
                 await expire_voices(graph, space)
         except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
@@ -92,7 +108,7 @@ async def serving(services: Services, *, host: str = "127.0.0.1", port: int = 0)
     except OSError as error:
         raise PortNotFree(host=host, port=port, reason=error.strerror) from error
     url = f"http://{host}:{listener.getsockname()[1]}"
-    http = HttpConfig()
+    http = http_config(services.settings)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(services, http=http), log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes

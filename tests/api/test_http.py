@@ -16,6 +16,7 @@ import websockets
 from service.api.http import HttpConfig
 from service.api.limits import LimitsConfig
 from service.api.tokens import issue, list_tokens, revoke
+from service.app import http_config
 from service.app import serving as served
 from service.graph.driver import Graph
 from service.graph.spaces import get_space, save_space
@@ -216,3 +217,10 @@ async def test_a_revoked_token_stops_working_on_an_open_websocket(api: Api) -> N
         revoke(path, next(e.id for e in list_tokens(path) if e.subject == "leaver" and e.space == api.space))
         answer = (await socket.results("2", "{ jobs { edges { cursor } } }"))[0]
         assert answer["errors"][0]["extensions"]["code"] == "token_not_accepted"
+
+
+def test_a_request_that_waits_for_a_language_model_has_the_time_for_it() -> None:
+    plain, model = HttpConfig().request_seconds, {"openai_base_url": "http://localhost/v1", "openai_timeout": 100.0}
+    assert http_config(Settings(openai_base_url=None)).request_seconds == plain
+    assert http_config(Settings(**model, openai_use="facts")).request_seconds == plain
+    assert http_config(Settings(**model)).request_seconds == plain + 300.0
