@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from service.graph import search as legs
 from service.graph.candidates import read_around, read_candidates
-from service.graph.messages import count_messages
+from service.graph.fact_search import FactLeg, count_facts, facts_full_text, facts_nearest
+from service.graph.messages import count_messages, find_messages
 from service.graph.people import list_same_people
+from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
 from service.retrieval.ranking import Pool, Ranker
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
@@ -59,21 +61,36 @@ class OneRound:
         config = self.config
         queries = term_queries(planned.words, config.signals)
         names = term_queries(planned.names, config.signals)
-        vectors, said, (visible, candidates) = await asyncio.gather(
-            asyncio.to_thread(self._embedder.queries, [planned.meaning]),
+        extended = [planned.meaning, *await self._with(scope, planned, before)]
+        vectors, said, told, (visible, candidates, num_facts) = await asyncio.gather(
+            asyncio.to_thread(self._embedder.queries, extended),
             self._graph.read(legs.full_text, scope, [*queries, *names], filters, config.terms),
+            self._graph.read(facts_full_text, scope, lucene_query(planned.words), filters, config.near),
             self._graph.read(_sizes, scope, filters),
         )
-        turn, context = await asyncio.gather(
-            self._near(scope, "turn", vectors[0], filters, candidates),
-            self._near(scope, "context", vectors[0], filters, candidates),
+        space = self._embedder.embedding_space.name
+        views = [("turn", vectors[0]), ("context", vectors[0]), *(("turn", vector) for vector in vectors[1:])]
+        near, (turn, context, *further) = await asyncio.gather(
+            self._graph.read(facts_nearest, scope, space, vectors[0], filters, config.near, config.legs, candidates=num_facts),
+            asyncio.gather(*(self._near(scope, view, vector, filters, candidates) for view, vector in views)),
         )
-        hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found)
-        places = worth_reading(hits, config.signals)
+        hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found, _by_source(told), _by_source(near))
+        places = worth_reading(hits, config.signals, *(leg.found for leg in further))
         read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
-        ran = (f"bm25:{'index' if queries else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}")
+        ran = (
+            f"bm25:{'index' if queries or names else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}",
+            f"fact_bm25:{told.how}", f"fact_dense:{near.how}", *(f"further:{leg.how}" for leg in further),
+        )  # fmt: skip
         signals = Signals(planned.meaning, hits, read, around, planned.windows, bool(planned.people))
         return Looked(signals, visible, ran)
+
+    async def _with(self, scope: ReadScope, planned: Plan, before: Sequence[str]) -> tuple[str, ...]:
+        """The question with the words of what was found before, where there is any and the scope holds it."""
+        if not before:
+            return ()
+        found = await self._graph.read(find_messages, scope, before)
+        said = [found[id].text or "" for id in before if id in found]
+        return (" ".join([planned.meaning, *said]),) if any(said) else ()
 
     async def _near(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
@@ -91,7 +108,16 @@ class OneRound:
         return read, dict(await read_around(tx, scope, beside([one.place for one in read], self.config.signals)))
 
 
-async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int]:
-    """How many messages the scope holds, and how many of them the filters let through."""
+async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int, int]:
+    """How many messages the scope holds, how many of them the filters let through, and how many facts it holds."""
     visible = await count_messages(tx, scope)
-    return visible, visible if filters.empty else await legs.count_candidates(tx, scope, filters)
+    candidates = visible if filters.empty else await legs.count_candidates(tx, scope, filters)
+    return visible, candidates, await count_facts(tx, scope)
+
+
+def _by_source(leg: FactLeg) -> dict[str, float]:
+    """The best score of a fact by the message it was said in."""
+    best: dict[str, float] = {}
+    for fact in leg.found:
+        best.setdefault(fact.evidence[0], fact.score)
+    return best

@@ -45,7 +45,9 @@ _WHEN = re.compile(r"\bwhen\b|\bhow long\b|\bwhat (?:date|day|month|year|time)\b
 _HOW_MANY = re.compile(r"\bhow (?:many|much|often|old|long)\b", re.IGNORECASE)
 _WHERE_WHO = re.compile(r"\bwh(?:ere|o|ose|ich)\b|\bwhat (?:is|are|was|were) the names?\b", re.IGNORECASE)
 _WHY = re.compile(r"\bwhy\b|\bhow (?:does|did|do|is|are|was)\b", re.IGNORECASE)
+_NO_FACT = 0.02  # of cosine, below the least near fact found: that of what has none, or one further off
 _DAY = 86_400.0
+_WEEK = 7.0  # days: what happened is told soon after
 
 
 def features(signals: Signals) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
@@ -74,7 +76,8 @@ class _Pool:
         self.near_context = _Line([{place: cosine - floor for place, cosine in hits.context.items()}], self.places)
 
     def all(self) -> dict[str, Column]:
-        return {**self.lexical(), **self.dense(), **self.passage(), **self.form(), **self.people(), **self.time()}
+        return {**self.lexical(), **self.dense(), **self.passage(), **self.form(), **self.people(), **self.time(),
+                **self.facts(), **self.further()}  # fmt: skip
 
     # ---- words
 
@@ -175,8 +178,22 @@ class _Pool:
             start, end = window.start.timestamp(), window.end.timestamp()
             within = np.maximum(within, (said >= start) & (said < end))
             days = (said - end) / _DAY
-            after = np.maximum(after, np.where(days >= 0, np.exp(-days / 7.0), 0.0))
+            after = np.maximum(after, np.where(days >= 0, np.exp(-np.maximum(days, 0.0) / _WEEK), 0.0))
         return {"in_window": within, "soon_after": after * (within == 0)}
+
+    # ---- what was taken from it, and what a round before found
+
+    def facts(self) -> dict[str, Column]:
+        hits = self.signals.hits
+        words = np.array([hits.fact_words.get(one.id, 0.0) for one in self.read])
+        least = min(hits.fact_turn.values(), default=0.0) - _NO_FACT
+        near = np.array([hits.fact_turn.get(one.id, least) for one in self.read])
+        return {"fact_words_z": z(words), "fact_turn_z": z(near), "fact_turn_gap": near - near.max(initial=-1.0)}
+
+    def further(self) -> dict[str, Column]:
+        """Nearness to the question with the words of what was found before; zero in a first round."""
+        near = filled(np.array([one.turn[1] if len(one.turn) > 1 and one.turn[1] is not None else np.nan for one in self.read]))
+        return {"further_z": z(near), "further_gap": near - near.max(initial=-1.0)}
 
     def _text(self, step: int, place: Place) -> str:
         around = self.signals.around.get((place[0], place[1] + step))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from service.retrieval.features import features
-from service.retrieval.signals import Signals
+from service.retrieval.signals import Signals, summed
 from service.retrieval.weights import Weights, shipped
-from service.types.candidates import Place
+from service.types.candidates import Place, Read
 from service.types.search import Found, Tool
 
 NUM_REASONS = 6
@@ -55,7 +57,7 @@ class Ranker:
             Candidate(
                 signals.read[row].id,
                 self.weights.probability(float(totals[row])),
-                _found(signals.read[row].place, ranks),
+                _found(signals.read[row], ranks),
                 _reasons(added[row], names),
             )
             for row in order
@@ -67,18 +69,22 @@ def _reasons(added: npt.NDArray[np.float64], names: tuple[str, ...]) -> tuple[tu
     return tuple((names[i], round(float(added[i]), 3)) for i in first if added[i])
 
 
-def _ranks(signals: Signals) -> dict[Tool, dict[Place, Found]]:
-    from service.retrieval.signals import summed
-
+def _ranks(signals: Signals) -> tuple[dict[Place | str, Found], ...]:
+    """For each tool what it found, by place or by message id."""
     hits = signals.hits
-    ranks: dict[Tool, dict[Place, Found]] = {}
-    for tool, words in (
+    by_tool: tuple[tuple[Tool, Mapping[Any, float]], ...] = (
         (Tool.BM25, summed((*hits.terms, *hits.names))), (Tool.DENSE, hits.turn), (Tool.DENSE_CONTEXT, hits.context),
-    ):  # fmt: skip
-        best = sorted(words, key=lambda place: (-words[place], place))
-        ranks[tool] = {place: Found(tool, rank, words[place]) for rank, place in enumerate(best, start=1)}
-    return ranks
+        (Tool.FACT_BM25, hits.fact_words), (Tool.FACT_DENSE, hits.fact_turn),
+    )  # fmt: skip
+    return tuple(
+        {key: Found(tool, rank, score) for rank, (key, score) in enumerate(sorted(found.items(), key=_best_first), start=1)}
+        for tool, found in by_tool
+    )
 
 
-def _found(place: Place, ranks: dict[Tool, dict[Place, Found]]) -> tuple[Found, ...]:
-    return tuple(found[place] for found in ranks.values() if place in found)
+def _best_first(entry: tuple[Any, float]) -> tuple[float, Any]:
+    return -entry[1], entry[0]
+
+
+def _found(read: Read, ranks: Sequence[Mapping[Place | str, Found]]) -> tuple[Found, ...]:
+    return tuple(found[key] for found in ranks for key in (read.place, read.id) if key in found)

@@ -35,6 +35,10 @@ class Hits:
     turn: Words
     """Raw cosines of what is nearest."""
     context: Words
+    fact_words: Mapping[str, float] = field(default_factory=dict)
+    """By message id: the best Lucene score of a fact taken from it."""
+    fact_turn: Mapping[str, float] = field(default_factory=dict)
+    """The same, raw cosines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,6 @@ class Signals:
     """What the question says of the time."""
     named: bool = False
     """Somebody is meant by the question."""
-    second: tuple[float, ...] = field(default=())
-    """Of a further round: raw cosine of each of `read` to the question with what was found before."""
 
 
 def term_queries(words: str, config: SignalsConfig = SignalsConfig()) -> tuple[str, ...]:
@@ -57,12 +59,18 @@ def term_queries(words: str, config: SignalsConfig = SignalsConfig()) -> tuple[s
     return tuple(query for query in dict.fromkeys(queries) if query)[: config.max_terms]
 
 
-def worth_reading(hits: Hits, config: SignalsConfig = SignalsConfig()) -> tuple[Place, ...]:
+def worth_reading(hits: Hits, config: SignalsConfig = SignalsConfig(), *further: Words) -> tuple[Place, ...]:
     """At most `pool` places, the likeliest first: what was hit, and what stands up to `reach` turns from it.
 
-    Each search counts by its scores above the least it gave, in units of their spread."""
+    Each search counts by its scores above the least it gave, in units of their spread. `further`: cosines to the question
+    with what was found before."""
     scores: dict[Place, float] = defaultdict(float)
-    for words, weight in ((summed((*hits.terms, *hits.names)), 1.0), (hits.turn, 1.0), (hits.context, 0.7)):
+    for words, weight in (
+        (summed((*hits.terms, *hits.names)), 1.0),
+        (hits.turn, 1.0),
+        (hits.context, 0.7),
+        *((words, 0.7) for words in further),
+    ):
         if not words:
             continue
         least, most = min(words.values()), max(words.values())

@@ -1,6 +1,6 @@
 """What does the product see of each question? Its signals, through the real graph, kept in the cache to fit on.
 
-`python -m tests.bench.retrieval.signals locomo locomo_pooled qmsum_testval qmsum_train` fills the spaces that are not
+`python -m tests.bench.retrieval.signals spoken qmsum_train qmsum_testval locomo locomo_pooled` fills the spaces that are not
 there yet and asks every question; NEO4J_URI says where.
 """
 
@@ -11,8 +11,9 @@ import asyncio
 import os
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import platformdirs
@@ -20,6 +21,7 @@ from rich.console import Console
 from rich.progress import track
 
 from service.graph import migrate
+from service.graph.access import read_scope
 from service.graph.driver import Graph, GraphConfig
 from service.graph.people import list_named_people
 from service.language.embed import load_text_embedder
@@ -27,13 +29,18 @@ from service.pipelines.one_round import OneRound, OneRoundConfig
 from service.retrieval.lucene import escaped
 from service.retrieval.plan import plan
 from service.retrieval.signals import Signals
+from service.types.audio import TextEmbedder
+from service.types.people import Assurance, Viewer
 from service.types.search import Filters
 from tests.bench.report import SHARED
-from tests.bench.retrieval.corpus import Stored, store
+from tests.bench.retrieval.corpus import UNDATED, Stored, store
 from tests.bench.retrieval.embedded import Embedded
 from tests.bench.retrieval.gold import Corpus, pooled
 from tests.bench.retrieval.locomo import locomo
 from tests.bench.retrieval.qmsum import qmsum
+from tests.bench.spoken import gold
+from tests.bench.spoken.format import Scenario, load_all
+from tests.bench.spoken.run import a_space, facts_of
 
 CACHE = Path(platformdirs.user_cache_dir("voicegraph"))
 
@@ -59,6 +66,8 @@ def corpora(name: str) -> tuple[Corpus, ...]:
             return locomo(SHARED)
         case "locomo_pooled":
             return (pooled(locomo(SHARED), "locomo_pooled"),)
+        case "spoken":
+            return ()
         case _:
             return qmsum(SHARED, name.removeprefix("qmsum_"))
 
@@ -77,10 +86,12 @@ async def asked(round: OneRound, stored: Stored) -> list[Asked]:
     turns = {stored.message(turn.id): turn.id for turn in stored.corpus.turns}
     made = []
     scope = await stored.scope()
+    times = [turn.at for turn in stored.corpus.turns if turn.at is not None]
+    afterwards = (max(times) if times else UNDATED).replace(tzinfo=UTC) + timedelta(days=1)
     for question in stored.corpus.questions:
         names = escaped(question.text)
         known = await stored.graph.read(list_named_people, scope, names) if names else {}
-        planned = plan(question.text, known, scope.asker)
+        planned = plan(question.text, known, scope.asker, asked_at=afterwards)
         started = time.perf_counter()
         looked = await round.look(scope, planned, Filters())
         seconds = time.perf_counter() - started
@@ -89,7 +100,31 @@ async def asked(round: OneRound, stored: Stored) -> list[Asked]:
     return made
 
 
-async def main(names: Sequence[str], limit: int | None) -> None:
+async def asked_of_spoken(graph: Graph, round: OneRound, embedder: TextEmbedder, scenario: Scenario) -> list[Asked]:
+    """Each question of a scenario of the project's own set, as its asker, of gold labels, with facts."""
+    async with a_space(graph, scenario) as space:
+        written = await gold.write(graph, scenario, space, embedder, remember=facts_of(graph, embedder))
+        made = []
+        for question in (question for question in scenario.questions if question.evidence):
+            person = written.people[question.asker]
+            viewer = Viewer(space, None, person, (person,), False, Assurance.TOKEN, False)
+            scope = await graph.read(read_scope, viewer)
+            known = await graph.read(list_named_people, scope, escaped(question.text))
+            planned = plan(question.text, known, scope.asker, asked_at=scenario.asked_at, zone=scenario.zone)
+            started = time.perf_counter()
+            looked = await round.look(scope, planned, Filters())
+            ids = tuple(written.messages[one.id][0] for one in looked.signals.read)
+            seconds = time.perf_counter() - started
+            id = f"{scenario.id}/{question.id}"
+            made.append(Asked(id, question.kind.value, scenario.id, question.evidence, ids, looked.signals, seconds))
+        return made
+
+
+def some(name: str, limit: int | None, only: Collection[str]) -> Sequence[Corpus]:
+    return [corpus for corpus in corpora(name) if not only or corpus.id in only][:limit]
+
+
+async def main(names: Sequence[str], limit: int | None, only: Collection[str] = ()) -> None:
     graph = await Graph.open(
         GraphConfig(os.environ["NEO4J_URI"], os.environ.get("NEO4J_USER", "neo4j"), os.environ.get("NEO4J_PASSWORD", ""))
     )
@@ -98,7 +133,10 @@ async def main(names: Sequence[str], limit: int | None) -> None:
     round = OneRound(graph, embedder, OneRoundConfig())
     for name in names:
         found: list[Asked] = []
-        for corpus in track(corpora(name)[:limit], name, console=Console(stderr=True)):
+        if name == "spoken":
+            for scenario in track(load_all()[:limit], name, console=Console(stderr=True)):
+                found += await asked_of_spoken(graph, round, embedder, scenario)
+        for corpus in track(some(name, limit, only), name, console=Console(stderr=True)):
             stored = await store(graph, corpus, embedder, f"bench-retrieval-{corpus.id}")
             found += await asked(round, stored)
         with path(name).open("wb") as file:
@@ -111,7 +149,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--limit", type=int, help="corpora")
+    parser.add_argument("--only", nargs="*", default=(), help="corpora by id")
     chosen = parser.parse_args()
     from tests.bench.retrieval import signals  # by its name: what is kept names its classes
 
-    asyncio.run(signals.main(chosen.names, chosen.limit))
+    asyncio.run(signals.main(chosen.names, chosen.limit, chosen.only))
