@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from service.cli import questions
+from service.cli.questions import time_of
 from service.cli.running import AsJson, EncoderName, SpaceName, with_services
 from service.cli.shown import Bars, plain, show, table
 from service.errors import InvalidInput
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from service.pipelines.ingest import IngestReport, IngestRequest
     from service.types.memory import Session
     from service.types.people import Person
-    from service.types.search import Answer
     from service.wiring import Services
 
 people = typer.Typer(rich_markup_mode=None)
@@ -24,7 +24,8 @@ people = typer.Typer(rich_markup_mode=None)
 
 def add_to(app: typer.Typer) -> None:
     app.command("ingest")(ingest)
-    app.command("ask")(ask)
+    for asking in (questions.ask, questions.search, questions.who):
+        app.command()(asking)
     app.add_typer(people, name="people")
     app.command("sessions")(sessions)
 
@@ -47,7 +48,7 @@ def ingest(
     """
     if len(files) > 1 and (session or transcript):
         raise typer.BadParameter("--session and --transcript belong to one FILE; give them one at a time.")
-    began = _time(started_at)
+    began = time_of("--started-at", started_at)
 
     def request(path: Path, space: str) -> IngestRequest:
         from service.pipelines.ingest import IngestRequest
@@ -70,80 +71,6 @@ def ingest(
         numbers = (r.num_messages, r.people_created, r.people_linked, r.words_left_out, r.captions_mended)
         rows.append((path.name, r.session_id, news, *numbers, f"{r.seconds:.1f}"))
     show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
-
-
-def _time(text: str | None) -> datetime | None:
-    """Raises InvalidInput for what is no time, or has no zone."""
-    if text is None:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise InvalidInput(what="--started-at", given=repr(text), needed="a time with its zone, such as 2026-11-02T18:30+01:00")
-    return time
-
-
-def ask(
-    question: Annotated[str, typer.Argument(help="In anybody's words.")],
-    person: Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Ask as this person: a name or an id.")] = None,
-    voice: Annotated[Path | None, typer.Option(metavar="FILE", exists=True, help="Ask as whoever speaks in this clip.")] = None,
-    heard_by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PERSON", help="Somebody else who hears the answer: a name or an id. May be repeated."),
-    ] = None,
-    heard_by_voice: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", exists=True, help="A clip of somebody else who hears the answer. May be repeated."),
-    ] = None,
-    space: SpaceName = None,
-    encoder: EncoderName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Answer from what the asker may know.
-
-    And from what all who listen may know. Without --as and --voice: from everything.
-
-    Example: voicegraph ask "When is Nora's dentist appointment?" --as Ruth --heard-by Ben
-    """
-    if person and voice:
-        raise typer.BadParameter("--as and --voice both say who asks; give one of them.")
-    if not question.strip():
-        raise InvalidInput(what="the question", given="empty", needed="some words")
-
-    async def work(services: Services) -> tuple[Answer, dict[str, str]]:
-        from service.cli.who import scope_of
-        from service.graph.people import find_people
-        from service.types.search import Filters
-
-        scope = await scope_of(
-            services, person=person, voice=voice, heard_by=heard_by or (), heard_by_voices=heard_by_voice or ()
-        )
-        answer = await (await services.answer())(scope, question, Filters())
-        speakers = [h.message.speaker_id for h in answer.citations if h.message.speaker_id]
-        found = await services.graph.read(find_people, scope, speakers)
-        return answer, {id: p.display_name or f"anonymous {id[:8]}" for id, p in found.items()}
-
-    answer, names = with_services(work, space=space, encoder=encoder)
-    rows = [
-        (
-            names.get(h.message.speaker_id or "", "somebody"),
-            f"{h.message.said_at:%Y-%m-%d %H:%M}",
-            h.message.text,
-            f"{h.score:.2f}",
-        )
-        for h in answer.citations
-    ]
-    show(answer, as_json, lambda: _drawn(answer, table(("said by", "at", "words", "score"), rows)))
-
-
-def _drawn(answer: Answer, citations: Any) -> Any:
-    from rich.console import Group
-    from rich.text import Text
-
-    said = Text(answer.text or f"{answer.status}: {answer.reason}", style="bold")
-    return Group(said, "", citations) if answer.citations else said
 
 
 @people.callback(invoke_without_command=True)
