@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, rows
 from service.graph.messages import count_messages
+from service.pipelines.closing import embed
+from service.types.audio import EmbeddingSpace, Samples
 from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
 from tests.bench.spoken import gold
@@ -35,10 +39,31 @@ RETURN m.id AS id, p.display_name AS speaker, answered.id AS answered,
 """
 
 
+class Remembering:
+    """The real model, asked for each text once: both graphs hold the same words."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Samples] = {}
+
+    @property
+    def embedding_space(self) -> EmbeddingSpace:
+        return e5().embedding_space
+
+    def passages(self, texts: Sequence[str]) -> Samples:
+        embed(e5(), texts, self._known)
+        return np.stack([self._known[text] for text in texts])
+
+    def queries(self, texts: Sequence[str]) -> Samples:
+        return e5().queries(texts)
+
+
+MODEL = Remembering()
+
+
 @pytest.fixture(scope="module")
 async def written(graph: Graph) -> Written:
     """The evening in a space of its own, which no test changes."""
-    return await gold.write(graph, EVENING, f"test-{fresh()}", e5())
+    return await gold.write(graph, EVENING, f"test-{fresh()}", MODEL)
 
 
 async def scope_of(graph: Graph, written: Written, name: str) -> ReadScope:
@@ -56,7 +81,7 @@ async def test_the_gold_labels_are_the_edges(graph: Graph, written: Written) -> 
 
 
 async def test_without_edges_who_speaks_and_who_may_read_stay(graph: Graph) -> None:
-    written = await gold.write(graph, EVENING, f"test-{fresh()}", e5(), edges=False)
+    written = await gold.write(graph, EVENING, f"test-{fresh()}", MODEL, edges=False)
     found = await graph.read(rows, EDGES, space=written.space)
     assert [row["speaker"] for row in found].count(None) == 0
     assert not any(row["to"] or row["answered"] for row in found)
@@ -65,7 +90,7 @@ async def test_without_edges_who_speaks_and_who_may_read_stay(graph: Graph) -> N
 
 async def test_each_asker_sees_what_they_heard_and_is_told_who_said_it(graph: Graph, written: Written) -> None:
     assert await _visible(graph, written) == {name: len(ids) for name, ids in _heard(EVENING).items()}
-    outcomes = await ask_all(graph, EVENING, written, e5(), System(OURS))
+    outcomes = await ask_all(graph, EVENING, written, MODEL, System(OURS))
     assert sum(bool(o.question.forbidden) for o in outcomes) >= 1
     assert not any(leaked(outcome) for outcome in outcomes)
     assert all(set(o.turns) <= _heard(EVENING)[o.question.asker] for o in outcomes)

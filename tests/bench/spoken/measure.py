@@ -24,7 +24,6 @@ class Outcome:
     named: frozenset[str] | None = None
     """Names given for a question that asks for people; None where it asks for none, or the system names nobody."""
     rounds: int = 1
-    seconds: float | None = None
 
 
 def turns_of(hits: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -65,9 +64,6 @@ def add(report: Report, outcomes: Sequence[Outcome], where: str, system: str) ->
             value = sum(map(leaked, forbidding))
             report.add("forbidden_shown", condition, system, value, "questions", len(forbidding))
     report.add("rounds", f"{where}/all", system, float(np.mean([o.rounds for o in outcomes])), "rounds", len(outcomes))
-    timed = [o.seconds * 1000 for o in outcomes if o.seconds is not None]
-    if timed:
-        report.add("p50_ms", f"{where}/all", system, float(np.percentile(timed, 50)), "ms", len(timed))
 
 
 def add_gain(report: Report, ours: Sequence[Outcome], without: Sequence[Outcome], where: str, system: str) -> None:
