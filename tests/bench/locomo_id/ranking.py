@@ -1,4 +1,4 @@
-"""Which turns answer a question best, among those that may be seen? The product's plan and fusion over the same three legs.
+"""Which turns answer a question best, among those that may be seen? The product's plan, and its legs fused by rank.
 
 The dense legs are the service's own model over the turn and over the turn with what its readers heard just before. The
 lexical leg stands for Lucene's: BM25 with its defaults over English words without endings, statistics over all that is stored.
@@ -18,8 +18,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from service.pipelines.search import SearchPipelineConfig
-from service.retrieval.fusion import fuse
 from service.retrieval.lucene import NAME_WEIGHT
 from service.retrieval.plan import Plan, plan
 from service.types.audio import Samples, TextEmbedder
@@ -27,10 +25,14 @@ from service.types.search import Ranked, Ranking, Tool
 from tests.bench.locomo_id.collections import Doc
 from tests.bench.locomo_id.conflicts import conflicting
 from tests.bench.locomo_id.corpus import Conversation, Said
+from tests.bench.locomo_id.fusion import fuse
 
 K1, B = 1.2, 0.75
 """Lucene's BM25Similarity"""
 CONTEXT = 3
+POOL = 60  # hits of each leg that are fused
+MIN_RELEVANCE = 0.10  # fused score; what one leg of three found, past its 26th place, is chance
+KEPT = 15
 """turns before, as service.memory.audience.AudienceConfig"""
 SAVED = 500
 """Embeddings are kept every so many: a run broken off loses no more."""
@@ -80,7 +82,6 @@ class Library:
         self._embedder, self._kept = embedder, _Vectors(embedder, cache)
         self._dense, self._context, self._own = (self._kept.passages(texts) for texts in (turns, contexts, own))
         self._lexicon = Lexicon(turns)
-        self._config = SearchPipelineConfig()
         self._scored: dict[tuple[str, tuple[str, ...]], Scored] = {}
         self._found: dict[tuple[str, bytes, bool], tuple[int, ...]] = {}
 
@@ -98,15 +99,14 @@ class Library:
         return self._found[key][:k]
 
     def _search(self, scored: Scored, docs: Positions, own: bool) -> tuple[int, ...]:
-        pool, kept = self._config.pool, self._config.presentation
         context = scored.own_context if own else scored.context
         legs = {
-            Tool.BM25: _leg(scored.lexical[docs], pool, above=0.0),
-            Tool.DENSE: _leg(scored.dense[docs], pool),
-            Tool.DENSE_CONTEXT: _leg(context[docs], pool),
+            Tool.BM25: _leg(scored.lexical[docs], POOL, above=0.0),
+            Tool.DENSE: _leg(scored.dense[docs], POOL),
+            Tool.DENSE_CONTEXT: _leg(context[docs], POOL),
         }
-        fused = fuse(legs, self._config.fusion)
-        return tuple(int(hit.id) for hit in fused if hit.score >= kept.min_relevance)[: kept.max_hits]
+        fused = fuse(legs)
+        return tuple(int(hit.id) for hit in fused if hit.score >= MIN_RELEVANCE)[:KEPT]
 
     def _scores(self, question: str, names: tuple[str, ...]) -> Scored:
         if (question, names) not in self._scored:

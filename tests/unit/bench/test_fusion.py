@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.retrieval.fusion import FusionConfig, favour, fuse
 from service.types.search import Found, Ranked, Ranking, Tool
+from tests.bench.locomo_id.fusion import FusionConfig, favour, fuse
 
 
 def a_ranking(*ids: str) -> Ranking:

@@ -1,4 +1,4 @@
-"""How do several rankings become one?"""
+"""How do several rankings become one? The fusion that the product had before its ranker; cheap enough for every policy."""
 
 from __future__ import annotations
 
