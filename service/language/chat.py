@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import random
 import re
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from service.language.chat_cache import AnswerCache
 from service.language.chat_ledger import Ledger
 from service.types.chat import Prompt
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -96,7 +98,10 @@ class Chat:
         body = _body(self.config.model, prompt, adapter)
         key = hashlib.sha256(json.dumps([self.config.url, body], sort_keys=True).encode()).hexdigest()
         if space is not None and (found := await asyncio.to_thread(self._kept.find, space, key)) is not None:
-            return adapter.validate_json(found)
+            try:
+                return adapter.validate_json(found)
+            except ValidationError:
+                log.warning("a kept answer is damaged and is asked for again: %s", key)
         async with self._slots:
             answer, content = await self._fitting(prompt, adapter, body)
         if space is not None:

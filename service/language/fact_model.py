@@ -35,7 +35,7 @@ _LEFT_OPEN = re.compile(
 """English words for who speaks and who listens: they tell nobody who is meant."""
 _VOICE = re.compile(r"\bV\d+\b")
 """The numbers that we gave the voices."""
-_SLOTS = re.compile("|".join(map(re.escape, (SPEAKER, ADDRESSEE, TIME))))
+_SLOTS = re.compile(f"(?:{'|'.join(map(re.escape, (SPEAKER, ADDRESSEE, TIME)))})(?:['’]s)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,15 @@ async def test_kept_answers_are_the_users_only_and_expire(server: ChatServer, tm
     assert not list((tmp_path / "chat").glob("*/*"))
 
 
+async def test_a_kept_answer_that_is_damaged_is_asked_for_again(server: ChatServer, tmp_path: Path) -> None:
+    chat = a_chat(server, tmp_path)
+    await chat(a_prompt(), space="home")
+    (file,) = (tmp_path / "chat").glob("*/*")
+    file.write_text('{"items": [')
+    assert await chat(a_prompt(), space="home") == Items((Item(Colour.RED),))
+    assert len(server.asked) == 2
+
+
 async def test_an_answer_that_does_not_fit_is_not_kept(server: ChatServer, tmp_path: Path) -> None:
     server.instead.extend([Reply(content="{}")] * 2)
     chat = a_chat(server, tmp_path)
