@@ -23,6 +23,8 @@ class Outcome:
     """Turns that the hits hold, best first, none twice."""
     named: frozenset[str] | None = None
     """Names given for a question that asks for people; None where it asks for none, or the system names nobody."""
+    named_first: frozenset[str] | None = None
+    """The same by the first hit alone."""
     rounds: int = 1
 
 
@@ -36,9 +38,17 @@ def leaked(outcome: Outcome) -> bool:
 
 
 def named_rightly(outcome: Outcome) -> bool | None:
-    """Whether whoever is named first is among those asked for; None where the question asks for no people."""
-    who = outcome.question.who
-    return None if who is None or outcome.named is None else bool(outcome.named) and outcome.named <= set(who.people)
+    """Whether those named are among those asked for, and somebody is; None where the question asks for no people."""
+    return _right(outcome.named, outcome.question)
+
+
+def first_hit_rightly(outcome: Outcome) -> bool | None:
+    """The same of the first hit alone: what naming adds to ranking, or takes away."""
+    return _right(outcome.named_first, outcome.question)
+
+
+def _right(named: frozenset[str] | None, question: Question) -> bool | None:
+    return None if question.who is None or named is None else bool(named) and named <= set(question.who.people)
 
 
 def newest_first(outcome: Outcome) -> bool | None:
@@ -58,6 +68,7 @@ def add(report: Report, outcomes: Sequence[Outcome], where: str, system: str) ->
         for metric in RETRIEVAL:
             _mean(report, metric, condition, system, [one[metric] for one in judged])
         _share(report, "attribution_accuracy", condition, system, some, named_rightly)
+        _share(report, "attribution_of_first_hit", condition, system, some, first_hit_rightly)
         _share(report, "newest_first", condition, system, some, newest_first)
         forbidding = [o for o in some if o.question.forbidden]
         if forbidding:

@@ -173,11 +173,13 @@ async def ask_all(
 async def _ask(search: Search, scenario: Scenario, question: Question, scope: ReadScope, written: gold.Written) -> Outcome:
     result = await search(scope, question.text, first=SHOWN, asked_at=scenario.asked_at, zone=scenario.zone)
     turns = turns_of([written.messages[hit.message.id] for hit in result.hits])
-    return Outcome(question, turns, _named(result, question, written.people), max(1, len(result.rounds)))
+    people = {id: name for name, id in written.people.items()}
+    rounds = max(1, len(result.rounds))
+    return Outcome(question, turns, _named(result, question, people), _named_first(result, question, people), rounds)
 
 
 def _named(result: SearchResult, question: Question, people: Mapping[str, str]) -> frozenset[str] | None:
-    """Whom the edges of what was found name first; of addressees, all that it was said to alike."""
+    """Whom the edges of what was found name first; of addressees, all that it was said to alike. `people`: id → name."""
     meant = result.meant
     if question.who is None or meant is None:
         return None
@@ -189,9 +191,19 @@ def _named(result: SearchResult, question: Question, people: Mapping[str, str]) 
         addressees=meant.addressees,
         verbs=meant.verbs,
     )
-    names = {id: name for name, id in people.items()}
     alike = [one for one in found if one.score >= found[0].score - 1e-9] if found else []
-    return frozenset(names.get(one.person_id or "", "nobody known") for one in alike)
+    return frozenset(people.get(one.person_id or "", "nobody known") for one in alike)
+
+
+def _named_first(result: SearchResult, question: Question, people: Mapping[str, str]) -> frozenset[str] | None:
+    """Whom the edges of the first hit alone name."""
+    if question.who is None:
+        return None
+    if not result.hits:
+        return frozenset()
+    message = result.hits[0].message
+    ids = [message.speaker_id] if question.who.role == "speaker" else [to.person_id for to in message.addressees]
+    return frozenset(people.get(id or "", "nobody known") for id in ids)
 
 
 def baselines(scenarios: Sequence[Scenario], embedder: TextEmbedder) -> dict[str, list[Outcome]]:
