@@ -161,26 +161,25 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 def fit(pools: Sequence[Pool], l2: float) -> npt.NDArray[np.float64]:
-    """Weights, shape (features,), of standardised features: the gold turns' mean log-probability among the candidates."""
-    kept = [(pool.features[has], pool.gold[has]) for pool in pools if (has := pool.gold.any(axis=1)).any()]
-    width = min(features.shape[1] for features, _ in kept)
-    features = np.concatenate([f[:, :width] for f, _ in kept]).astype(np.float64)
-    gold = np.concatenate([g[:, :width] for _, g in kept]).astype(np.float64)
-    features, gold = features[gold.any(axis=1)], gold[gold.any(axis=1)]
+    """Weights, shape (features,), that make the gold turns likeliest among the candidates of their question.
+
+    All pools have the same number of candidates; questions without gold among theirs teach nothing."""
+    features = np.concatenate([pool.features[pool.gold.any(axis=1)] for pool in pools]).astype(np.float64)
+    gold = np.concatenate([pool.gold[pool.gold.any(axis=1)] for pool in pools]).astype(np.float64)
     scale = features.std(axis=(0, 1)) + 1e-9
-    features = features / scale
+    flat = (features / scale).reshape(-1, features.shape[2])
     share = gold / gold.sum(axis=1, keepdims=True)
 
     def loss(weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        scores = features @ weights
+        scores = (flat @ weights).reshape(gold.shape)
         scores -= scores.max(axis=1, keepdims=True)
         likely = np.exp(scores)
         total = likely.sum(axis=1, keepdims=True)
         value = -float((share * (scores - np.log(total))).sum()) / len(gold)
-        slope = np.einsum("qc,qcf->f", likely / total - share, features) / len(gold)
+        slope = flat.T @ (likely / total - share).ravel() / len(gold)
         return value + l2 * float(weights @ weights), slope + 2 * l2 * weights
 
-    result = minimize(loss, np.zeros(features.shape[2]), jac=True, method="L-BFGS-B")
+    result = minimize(loss, np.zeros(flat.shape[1]), jac=True, method="L-BFGS-B")
     return np.asarray(result.x / scale)
 
 
