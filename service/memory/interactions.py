@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
+from service.memory.talk_replies import TalkConfig, TalkTurn, answered
 from service.memory.typed_chat import ChatConfig, TypedTurn, Understood, understand
 from service.memory.vocatives import unique_names, vocatives
 from service.types.audio import Segment
@@ -51,6 +53,7 @@ class InteractionConfig:
     max_answer_gap: float = 5.0  # seconds; people think before they answer
     max_backchannel: float = 0.8  # seconds; "mm", "yeah": answers, but nothing that one answers
     max_everybody: int = 12  # people; in a larger room "to all" tells nothing and costs an edge each
+    talk: TalkConfig = field(default_factory=TalkConfig)
     typed: ChatConfig = field(default_factory=ChatConfig)  # of messages that were typed, where several talk at once
     max_typed: float = 0.85  # what a model infers stays below the 0.9 that opens a message
 
@@ -81,7 +84,7 @@ def interactions(
     if is_typed(turns):
         answers, named, replied = _typed(turns, called, config)
     else:
-        answers = replies(turns, config)
+        answers = replies(turns, called, config)
         named = {turn.message_id: _named(turn, called, config) for turn in turns}
         replied = _to_who_is_answered(turns, answers, config)
     if told := _told(turns):
@@ -113,28 +116,29 @@ def _told(turns: Sequence[Spoken]) -> dict[str, str]:
 # ---- what answers what
 
 
-def replies(turns: Sequence[Spoken], config: InteractionConfig = DEFAULT) -> dict[str, str]:
-    """Of talk: message id → id of the message it answers, the last turn of a different voice that one may answer, if the gap
-    is short. `turns` in spoken order."""
-    found = {}
-    for position, turn in enumerate(turns):
-        answered = _answered(turn, turns[:position][-8:], config)
-        if answered is not None:
-            found[turn.message_id] = answered.message_id
-    return found
+def replies(
+    turns: Sequence[Spoken], called: Mapping[str, str] = MappingProxyType({}), config: InteractionConfig = DEFAULT
+) -> dict[str, str]:
+    """Of talk: message id → id of the message it answers, of another voice. `turns` in spoken order; `called`: normal name →
+    the person it can only mean."""
+    found = answered(talk_turns(turns, called, config), config.talk)
+    return {turn.message_id: turns[index].message_id for turn, index in zip(turns, found, strict=True) if index is not None}
 
 
-def _answered(turn: Spoken, before: Sequence[Spoken], config: InteractionConfig) -> Spoken | None:
-    """None also when the same voice goes on: then the turn continues its own."""
-    for earlier in reversed(before):
-        if _is_backchannel(earlier, config):
-            continue
-        if earlier.voice == turn.voice:
-            return None
-        gap = turn.segment.start - earlier.segment.end
-        longest = config.max_answer_gap if is_question(earlier.text) else config.max_reply_gap
-        return earlier if gap <= longest else None
-    return None
+def talk_turns(turns: Sequence[Spoken], called: Mapping[str, str], config: InteractionConfig) -> list[TalkTurn]:
+    return [
+        TalkTurn(
+            voice=turn.voice,
+            start=turn.segment.start,
+            end=turn.segment.end,
+            text=turn.text or "",
+            called=frozenset(called[name] for name, _ in vocatives(turn.text, called)) - {turn.voice},
+            asks=(asks := is_question(turn.text)),
+            is_backchannel=turn.segment.duration <= config.max_backchannel and not asks,
+            answer_within=config.max_answer_gap if asks else config.max_reply_gap,
+        )
+        for turn in turns
+    ]
 
 
 _OPENS_QUESTION = re.compile(
@@ -152,10 +156,6 @@ def is_question(text: str | None) -> bool:
     if bare.endswith(("?", "？", "؟")):
         return True
     return not re.search(r"[.!?。！？]", bare) and bool(_OPENS_QUESTION.match(bare))
-
-
-def _is_backchannel(turn: Spoken, config: InteractionConfig) -> bool:
-    return turn.segment.duration <= config.max_backchannel and not is_question(turn.text)
 
 
 # ---- to whom
