@@ -56,7 +56,8 @@ class Plan:
     words: str
     """For the full text: the question without names and words that say nothing; all of it when nothing else is left."""
     names: str
-    """For the full text too, and to count for little: what is said by or to somebody seldom names them."""
+    """For the full text too, and to count for little: what is said by or to somebody seldom names them. Who is spoken of in
+    what one told another is among `words`."""
     meaning: str
     """For the embedding: the question without the names of people, which pull the vector to turns that address them."""
     people: tuple[str, ...]
@@ -115,14 +116,18 @@ def plan(
     said = [word for word in _WORD.findall(meaning) if _folded(word) not in STOP_WORDS]
     mentioned = [id for mention in named for id in mention.ids]
     mentioned += [id for word in words if word.asker and word.people for id in word.people]
-    about = said if not (understood.speakers or understood.addressees or understood.wants) else (
-        [word for word in said if _folded(word) not in understood.verbs]
-    )  # fmt: skip
+    roles = {*understood.speakers, *understood.addressees}
+    about: list[str] = said
+    others: tuple[str, ...] = ()
+    if roles or understood.wants is not None:
+        about = [word for word in said if _folded(word) not in understood.verbs]
+    if understood.addressees or understood.wants is not None:
+        others = tuple(dict.fromkeys(m.name for m in named if not roles & set(m.ids)))
     times = _times(question, asked_at, zone)
     timed = {_folded(word) for time in times for word in _WORD.findall(time.words)}
     return Plan(
-        words=" ".join(about or said) or ("" if named else question),
-        names=" ".join(dict.fromkeys(mention.name for mention in named)),
+        words=" ".join((*(about or said), *others)) or ("" if named else question),
+        names=" ".join(dict.fromkeys(mention.name for mention in named if mention.name not in others)),
         meaning=meaning if _WORD.search(meaning) else question,
         people=tuple(dict.fromkeys(mentioned)),
         type=understood.type,
@@ -134,7 +139,7 @@ def plan(
         verbs=understood.verbs,
         windows=times,
         parts=parts(question),
-        subject=" ".join(word for word in about if _folded(word) not in _VAGUE | timed),
+        subject=" ".join((*(word for word in about if _folded(word) not in _VAGUE | timed), *others)),
     )
 
 

@@ -20,11 +20,13 @@ SPANISH_SAY = words_of(
     "dijo dijeron dije dijiste contó contaron conté preguntó prometió comentó mencionó sugirió recomendó dicho contado"
 )
 SAY = SPANISH_SAY | words_of(
-    """say says said saying mention mentions mentioned mentioning suggest suggests suggested explain explains explained announce
-    announces announced complain complains complained recommend recommends recommended propose proposes proposed claim claims
-    claimed admit admits admitted reply replied respond responded answer answered agree agrees agreed offer offers offered
-    volunteer volunteered insist insisted report reported swear swore gesagt gemeint erwähnt vorgeschlagen empfohlen geantwortet
-    angeboten"""
+    """say says said saying mention mentions mentioned mentioning suggest suggests suggested explain explains explained
+    announce announces announced complain complains complained recommend recommends recommended propose proposes
+    proposed claim claims claimed admit admits admitted reply replied respond responded answer answered agree agrees
+    agreed offer offers offered volunteer volunteered insist insisted report reported swear swore point pointed confess
+    confessed guess guessed decide decided own owned turn turned refuse refused decline declined object objected joke
+    joked confide confided blame blamed apologise apologised apologize apologized remark remarked comment commented
+    stress stressed gesagt gemeint erwähnt vorgeschlagen empfohlen geantwortet angeboten"""
 )
 TALK = words_of(
     "talk talks talked talking speak speaks spoke spoken chat chatted discuss discusses discussed gesprochen geredet"
@@ -51,6 +53,10 @@ SKIPPED = (
 AND = words_of("and & or und y ,")
 WHO = words_of("who whom wer wem quién quien")
 TO = words_of("to with zu mit")
+IDEA = re.compile(
+    r"^\W*whose (?:idea|suggestion|plan|proposal)\b|^\W*who (?:had the (?:\w+ )?idea|came up with)\b", re.IGNORECASE
+)
+"""Asks who said it first, without a word for saying."""
 BY = words_of("by von por")
 FROM = words_of("from von de")
 

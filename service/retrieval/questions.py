@@ -20,6 +20,7 @@ from service.retrieval.question_words import (
     GERMAN_HAVE,
     HAVE,
     HEAR,
+    IDEA,
     LEAD,
     LIST,
     MISSED,
@@ -64,7 +65,7 @@ class Understood:
     absent: bool = False
     """What was said while the asker was not there."""
     verbs: frozenset[str] = frozenset()
-    """Its words for saying, which say nothing about what was said."""
+    """Its word for saying, which says nothing about what was said; empty without one."""
 
 
 def without_lead(question: str) -> str:
@@ -88,6 +89,8 @@ def parts(question: str) -> tuple[str, ...]:
 def understand(question: str, words: Sequence[Word], *, absent: bool = False) -> Understood:
     """`words`: those of `question`, people in it marked."""
     roles = replace(_roles(_grouped(words)), absent=absent)
+    if roles.wants is None and IDEA.search(question):
+        roles = replace(roles, wants=Wants.SPEAKER, speakers=(), addressees=())
     return replace(roles, type=_type(question, roles))
 
 
@@ -129,8 +132,8 @@ def _roles(words: Sequence[Word]) -> Understood:
         if word.people is None and word.text in verbs:
             roles = _around(words, i)
             if roles is not None:
-                return replace(roles, verbs=verbs)
-    return Understood(QuestionType.LOOKUP, verbs=verbs)
+                return replace(roles, verbs=frozenset({word.text}))
+    return Understood(QuestionType.LOOKUP)
 
 
 def _around(words: Sequence[Word], verb: int) -> Understood | None:

@@ -140,3 +140,17 @@ def test_several_questions_in_one() -> None:
 def test_names_are_found_in_writing_without_blanks() -> None:
     planned = plan("安娜什么时候来？", {"p1": ("安娜",)}, ("me",))
     assert (planned.people, planned.type) == (("p1",), QuestionType.TEMPORAL)
+
+
+def test_who_is_spoken_of_in_what_was_told_is_a_word_of_it() -> None:
+    planned = asked("Who told Bo that Cy has moved?")
+    assert (planned.words, planned.names, planned.subject) == ("moved Cy", "Bo", "moved Cy")
+    assert asked("What did Ana tell Bo about Cy?").by_edges is False
+    assert asked("Who said that I should ask Cy?").verbs == {"said"}
+
+
+@pytest.mark.parametrize(
+    "question", ["Whose idea was the blue chair?", "Who had the idea of a blue chair?", "Who came up with it?"]
+)
+def test_whose_idea_it_was_is_asked_without_a_word_for_saying(question: str) -> None:
+    assert asked(question).wants is Wants.SPEAKER
