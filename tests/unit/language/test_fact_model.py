@@ -217,7 +217,7 @@ def hostile(tmp_path: Path) -> Iterator[tuple[ChatServer, FactModel]]:
         yield server, an_extractor(server, tmp_path)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_facts=st.lists(FACTS_GIVEN, max_size=8))
 async def test_whatever_a_model_writes_the_contract_holds(
     hostile: tuple[ChatServer, FactModel], given_facts: list[dict[str, Any]]
