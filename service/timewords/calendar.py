@@ -149,6 +149,15 @@ def shifted(moment: Moment, count: int, unit: Unit) -> Stretch:
     return years(moment.now.year + count)
 
 
+def some_ago(moment: Moment, unit: Unit) -> Stretch | None:
+    """A few days ago: two to five of them, told as roughly as the next longer unit."""
+    rougher = {Unit.DAY: Precision.WEEK, Unit.WEEK: Precision.MONTH, Unit.MONTH: Precision.SEASON, Unit.YEAR: Precision.YEAR}
+    if unit not in rougher:
+        return None
+    first, last = shifted(moment, -5, unit), shifted(moment, -2, unit)
+    return Stretch(first.start, last.end, rougher[unit])
+
+
 def rolling(moment: Moment, count: int, unit: Unit) -> Stretch:
     """The last three weeks (-3), the next two days (2): from now back, or on."""
     other = _moved(moment.now, count, unit)

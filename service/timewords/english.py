@@ -24,6 +24,7 @@ from service.timewords.calendar import (
     rolling,
     season,
     shifted,
+    some_ago,
     week,
     weekday,
     weekend,
@@ -75,6 +76,7 @@ FEASTS: dict[str, Callable[[int], Stretch]] = {
 _W, _M, _F = one_of(WEEKDAYS), one_of(MONTHS), one_of(FEASTS).replace("'", "['’]")
 _N = rf"(?P<count>\d{{1,3}}|{one_of(NUMBERS)})"
 _DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
+_NTH = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)|{one_of(ORDINALS)})"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _PREP = r"\b(?:in|since|until|till|by|during|through|of|before|after|around|early|late|mid|from|to|between|and)"
 _NOT_EACH = r"(?<!every\ )(?<!each\ )(?<!any\ )(?<!most\ )(?<!other\ )(?<!some\ )"
@@ -113,10 +115,14 @@ def _month_of(said: Groups) -> int:
     return looked_up(MONTHS, said["month"]) or 1
 
 
+def _day_number(said: Groups) -> int:
+    word = said["day"] or ""
+    return looked_up(ORDINALS, word) or int("".join(c for c in word if c.isdigit()))
+
+
 def _date(said: Groups, moment: Moment) -> Stretch | None:
     """5 May, with or without its year: without one the nearest such day, as the moment leans."""
-    word, month = said["day"] or "", _month_of(said)
-    number = looked_up(ORDINALS, word) or int("".join(c for c in word if c.isdigit()))
+    number, month = _day_number(said), _month_of(said)
     if said.get("year"):
         found = date_or_none(_year(said), month, number)
         return day(found) if found else None
@@ -197,11 +203,15 @@ DAYS = (
     rule(r"\b(?P<iso>)(?P<year>(?:19|20)\d\d)-(?P<first>\d\d)-(?P<second>\d\d)\b", lambda s, m: _numeric({**s, "iso": "1"}, m)),
     rule(r"\b(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>(?:19|20)\d\d)\b", _numeric),
     rule(
-        rf"\b(?:on|by|until|till|since|from|before|after)\s+(?P<said>(?:(?:{_W}),?\s+)?the\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)){_ENDS}",
-        lambda s, m: day_of_month(m, int(s["day"] or "")),
+        rf"\b(?:on|by|until|till|since|from|before|after)\s+(?P<said>(?:(?:{_W}),?\s+)?the\s+{_NTH}){_ENDS}",
+        lambda s, m: day_of_month(m, _day_number(s)),
     ),
     rule(rf"\b{_WHICH}\s+(?P<period>week|weekend|month|year)\b", _period),
     rule(r"\b(?:at|on|over|for|during|until|till|by)\s+(?P<said>the\s+(?P<period>weekend))\b", _period),
+    rule(
+        r"\b(?:the\s+)?(?:end|beginning|start|middle|rest)\s+of\s+the\s+(?P<period>week|month|year)\b(?!\s+(?:of|before|after))",
+        _period,
+    ),
     rule(r"\bthe\s+week(?P<end>end)?\s+before\s+last\b", lambda s, m: (weekend if s["end"] else week)(m.today, -2)),
     rule(r"\bthe\s+week(?P<end>end)?\s+after\s+next\b", lambda s, m: (weekend if s["end"] else week)(m.today, 2)),
     rule(rf"\b{_N}\s+(?P<unit>{one_of(UNITS)})\s+(?:ago|back)\b", lambda s, m: shifted(m, -_count(s), _unit(s))),
@@ -209,6 +219,7 @@ DAYS = (
         rf"\b(?:in\s+(?P<said>{_N}\s+(?P<unit>{one_of(UNITS)})(?:'|’)?(?:\s+time)?))(?!\s+(?:ago|back|later|of)\b)",
         lambda s, m: None if m.leaning is Leaning.PAST else shifted(m, _count(s), _unit(s)),
     ),
+    rule(rf"\b(?:a\s+few|several)\s+(?P<unit>{one_of(UNITS)})\s+(?:ago|back)\b", lambda s, m: some_ago(m, _unit(s))),
     rule(rf"\b{_N}\s+(?P<unit>{one_of(UNITS)})\s+from\s+(?:now|today)\b", lambda s, m: shifted(m, _count(s), _unit(s))),
     rule(
         rf"\b(?:the|these)\s+(?:last|past|previous)\s+(?:{_N}|few|several)\s+(?P<unit>{one_of(UNITS)})\b",

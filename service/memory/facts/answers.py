@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from service.memory.facts.english import third_person
+from service.memory.facts.english import PEOPLE, third_person
 from service.memory.facts.persons import Edits, full_form, rendered
 from service.memory.facts.phrases import AUXILIARIES, Tree
 from service.memory.facts.utterances import Lead
@@ -75,6 +75,24 @@ class Asked:
         if self.wh is not None or lead is Lead.NONE or self.request:
             return None
         return self._turned(negative=lead is Lead.NO, tail="")
+
+    def fits(self, answer: Tree, *, dated: bool) -> bool:
+        """Whether `answer` is of the kind that is asked after: a place, a time, a number, somebody."""
+        wh = self.wh
+        root = answer.root
+        if wh is None or root is None:
+            return False
+        number = any(token.pos == "NUM" or token.lower in ("a", "an", "half") for token in answer.tokens)
+        match self.tree[wh].lower:
+            case "where":
+                return answer[root].pos in ("ADP", "ADV") or answer[root].entity in ("GPE", "LOC", "FAC", "ORG")
+            case "when":
+                return dated or number
+            case "how":
+                return number
+            case "who" | "whom":
+                return any(t.pos in ("PROPN", "PRON") or t.lemma.lower() in PEOPLE for t in answer.tokens)
+        return answer[root].pos in ("NOUN", "PROPN", "NUM", "ADP")
 
     def completed(self, answer: str) -> str | None:
         """A question after a thing, a time or a place with the `answer` in it."""

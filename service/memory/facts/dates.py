@@ -17,6 +17,7 @@ _OWN = frozenset("on in at over this".split())  # noqa: SIM905
 _DECIDES = re.compile(r"\b(?:last|this|next|past|coming|previous|the|of|in)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 _FEAST = re.compile(r"christmas|easter|new\s+year|thanksgiving|halloween|valentine|good\s+friday", re.IGNORECASE)
+_SEASON = re.compile(r"spring|summer|autumn|fall|winter", re.IGNORECASE)
 _PART = re.compile(r"morning|afternoon|evening|night", re.IGNORECASE)
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
@@ -79,7 +80,7 @@ def said(span: TimeSpan, zone: tzinfo) -> tuple[str, str]:
             return "on", f"the weekend of {_day(start, '')}"
         case Precision.WEEK if _whole(start, end, 7):
             return "in", f"the week of {_day(start, '')}"
-        case Precision.SEASON:
+        case Precision.SEASON if _SEASON.search(words):
             return "in", f"{_season(words)} {start.year}"
         case Precision.MONTH if start.day == 1 and (start.year, start.month) == (last.year, last.month):
             return "in", f"{_MONTHS[start.month - 1]} {start.year}"
@@ -100,5 +101,5 @@ def _whole(start: datetime, end: datetime, days: int) -> bool:
 
 
 def _season(words: str) -> str:
-    found = re.search(r"spring|summer|autumn|fall|winter", words, re.IGNORECASE)
+    found = _SEASON.search(words)
     return found[0].lower() if found else "season"

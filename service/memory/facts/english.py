@@ -50,7 +50,7 @@ OFFERS = words(
 """Verbs that make "I can …" an offer: "I can speak French" is none."""
 NO_PROMISES = words(
     """be have see need know miss love like hate remember think die feel lose fail want forget understand become turn
-    get live stay probably maybe regret wait hope believe guess admit"""
+    live stay probably maybe regret wait hope believe guess admit"""
 )
 """Verbs after "I'll" that promise nothing."""
 LIKED = words("loved liked preferred hated enjoyed disliked adored loathed detested")
@@ -79,7 +79,8 @@ PEOPLE = (
 )
 """He and she are these, or somebody with a name."""
 NO_REFERENTS = words(
-    """time way lot bit thing kind sort idea day week month year hour minute moment morning evening afternoon night
+    """mile kilometre kilometer metre meter kilo gram pound euro dollar penny cent degree percent inch litre liter half
+    time way lot bit thing kind sort idea day week month year hour minute moment morning evening afternoon night
     weekend today tomorrow yesterday problem fact reason point case part side end start beginning course
     everything nothing something anything everybody everyone nobody anybody people guy front while home work
     school"""
@@ -96,6 +97,23 @@ JOBS = words(
 )
 """What "I'm a …" tells the job with."""
 UNSURE = words("maybe perhaps probably possibly might hopefully supposedly apparently")
+
+JUDGING = words(
+    """amazing awesome great good nice cool fun tough hard exciting excited interesting wonderful fantastic incredible
+    lovely beautiful brilliant perfect terrible awful horrible bad sad scary weird strange funny crazy cute sweet
+    rewarding inspiring refreshing relaxing stressful important crucial essential true right wrong worth difficult
+    easy challenging hectic impressive helpful special tricky rough overwhelming thrilling therapeutic peaceful
+    magical unreal epic insane wild serious normal possible impossible late early cold hot warm dark sunny windy
+    time okay ok fine clear settled over cold annoying frustrating enjoyable key all everything nothing something
+    way"""
+)
+"""What "it is" for the whole of what was said, and not for one thing."""
+MOVING = words(
+    """make break kill help mean remind feel take bring give show inspire keep let teach seem sound matter suck rain snow
+    depend happen hurt turn motivate encourage cheer touch change boost push calm look get hit say warm allow fill
+    lift amaze blow surprise"""
+)
+"""Verbs whose "it" is mostly the whole of what was said."""
 
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")

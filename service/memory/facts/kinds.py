@@ -42,11 +42,11 @@ def _promises(tree: Tree, head: int, who: str) -> bool:
     modals, verb = _modals(tree, head), tree[head].lemma
     unsure = any(tree[c].lower in UNSURE for c in tree.children(head, "advmod"))
     if verb in ("promise", "swear") and not modals and not tree.negated(head):
-        return True
+        return tree.child(head, "xcomp", "ccomp") is not None and tree.tense(head) is not Tense.PAST
     if tree.negated(head) or unsure:
         return False
     if modals & {"'ll", "will", "shall", "’ll"}:
-        return verb not in NO_PROMISES
+        return verb not in NO_PROMISES and (verb != "get" or tree.child(head, "dobj") is not None)
     return bool(modals & {"can"}) and verb in OFFERS
 
 

@@ -119,7 +119,8 @@ def full_form(tree: Tree, index: int) -> str | None:
             )
         case "'s" if token.tag != "POS":
             perfect = tree[token.head].tag == "VBN" and token.dep == "aux"
-            return "has" if perfect or token.lemma == "have" else "is"
+            following = tree[index + 1].lower if index + 1 < len(tree.tokens) else ""
+            return "has" if perfect or token.lemma == "have" or following in ("been", "got") else "is"
     return None
 
 

@@ -14,6 +14,10 @@ NOUN_PARTS = frozenset({"det", "poss", "amod", "compound", "nummod", "nmod", "ca
 OBJECTS = frozenset({"dobj", "attr", "oprd", "dative"})
 
 
+_CAUSING = frozenset({"help", "let", "make", "see", "watch", "hear", "have", "feel"})
+"""It helps me relax: the verb after these agrees with nobody."""
+
+
 class Tense(StrEnum):
     PAST = "past"
     OTHER = "other"
@@ -77,7 +81,10 @@ class Tree:
         token = self.tokens[verb]
         if token.tag in ("VBP", "VBZ", "VBD", "MD"):
             return verb
-        return verb if token.tag == "VB" and self.subject(verb) is not None else None
+        if token.tag != "VB" or self.subject(verb) is None:
+            return None
+        caused = token.dep in ("ccomp", "xcomp") and self.tokens[token.head].lemma in _CAUSING
+        return None if caused else verb
 
     def negated(self, verb: int) -> bool:
         return any(self.tokens[c].lower in ("not", "n't", "never") for c in (*self.children(verb, "neg"),)) or any(
@@ -125,12 +132,25 @@ def clause_heads(tree: Tree) -> list[int]:
     while waiting:
         head = waiting.pop()
         heads.append(head)
+        joined = [*tree.children(head, "conj", "parataxis"), *_spliced(tree, head)]
         waiting.extend(
-            child
-            for child in tree.children(head, "conj", "parataxis")
-            if tree[child].pos in ("VERB", "AUX") and tree.subject(child) is not None and tree.finite(child) is not None
+            c for c in joined if tree[c].pos in ("VERB", "AUX") and tree.subject(c) is not None and tree.finite(c) is not None
         )
     return sorted(heads)
+
+
+_TELLING = frozenset("say think guess suppose know mean believe tell ask hope bet reckon hear swear see".split())  # noqa: SIM905
+
+
+def _spliced(tree: Tree, head: int) -> list[int]:
+    """ "It's ugly, I'm sorry": what is joined by a comma alone is parsed as if the second told the first."""
+    found = []
+    for child in tree.children(head, "ccomp"):
+        last = tree.subtree(child)[-1]
+        comma = last + 1 < head and tree[last + 1].text in (",", ";", "-", "–", "—", ":")
+        if child < head and comma and not tree.children(child, "mark") and tree[head].lemma not in _TELLING:
+            found.append(child)
+    return found
 
 
 def clause(tree: Tree, head: int, others: Iterable[int]) -> list[int]:

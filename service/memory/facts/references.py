@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.memory.facts.english import FEMALE, MALE, NO_REFERENTS, PEOPLE
+from service.memory.facts.english import FEMALE, JUDGING, MALE, MOVING, NO_REFERENTS, PEOPLE
 from service.memory.facts.persons import Edits, agree, expand, rendered
 from service.memory.facts.phrases import Tree
 from service.types.facts import ADDRESSEE, SPEAKER
@@ -44,7 +44,7 @@ def mentions(
     """What `tree` names, with `edits` in place. `context`: the other messages that the edit of an index was made from;
     `taken`: indices that are part of a time."""
     found = [
-        Mention(edits[index], frozenset({kind}), _rank(tree, index), False, _told([index], message_id, context))
+        Mention(_small(edits[index]), frozenset({kind}), _rank(tree, index), False, _told([index], message_id, context))
         for index in context  # what a pronoun was taken for is spoken of again
         if (kind := FORMS.get(tree[index].lower)) is not None and tree[index].dep != "poss"
     ]
@@ -113,7 +113,12 @@ def _definite(tree: Tree, phrase: list[int], edits: Edits) -> str:
             changed[index] = "the"
         elif tree[index].dep == "det" and index == phrase[0]:
             changed[index] = tree[index].lower
-    return rendered(tree, phrase, changed)
+    text = rendered(tree, phrase, changed)
+    return _small(text)
+
+
+def _small(text: str) -> str:
+    return "the" + text[3:] if text.startswith("The ") else text
 
 
 # ---- what a pronoun stands for
@@ -134,6 +139,8 @@ def open_pronouns(tree: Tree, kept: Sequence[int], edits: Edits, quoted: Collect
                 kind == THEY and any(tree[i].pos in ("NOUN", "PROPN") and tree.coordinated(i) for i in before)
             ):
                 found.append(index)
+        elif token.lower == "that" and token.dep == "mark" and token.head < index:
+            found.append(index)  # "he says that every time"
         elif token.lower in POINTERS and token.pos == "PRON" and token.dep not in ("mark", "relcl") and token.tag != "WDT":
             found.append(index)
     return found
@@ -181,9 +188,7 @@ def _nothing_meant(tree: Tree, index: int, *, far: bool) -> bool:
     if token.dep == "dobj" and head.lemma in ("do", "make", "mean", "say", "know", "get", "think", "hear", "believe"):
         return True
     if token.dep in ("nsubj", "nsubjpass", "expl"):
-        if tree.tokens and head.lemma == "be" and far:
-            return True
-        if head.lemma in ("rain", "snow", "take", "depend", "seem", "matter", "happen", "hurt", "turn", "sound", "feel"):
+        if head.lemma in MOVING or (far and (head.lemma == "be" or token.dep == "nsubjpass")):
             return True
         if (
             any(tree[c].dep in ("ccomp", "xcomp", "csubj", "advcl", "relcl") for c in tree.children(token.head))
@@ -191,18 +196,17 @@ def _nothing_meant(tree: Tree, index: int, *, far: bool) -> bool:
         ):
             return True
         about = [tree[c] for c in tree.children(token.head, "attr", "acomp", "npadvmod")]
-        return head.lemma == "be" and any(t.entity in _TIMES or t.lemma.lower() in _WEATHER for t in about)
+        return head.lemma == "be" and any(t.entity in _TIMES or t.lemma.lower() in JUDGING for t in about)
     return False
 
 
-_WEATHER = frozenset(
-    "cold hot warm late early dark sunny windy time true possible important hard easy nice good bad okay fine great".split()  # noqa: SIM905
-)
+_BACK = {IT: 2, THEY: 4}
+"""How many sentences back each is looked for; people stay spoken of for longer."""
 
 
 def _meant(kind: str, said_before: Sequence[Sequence[Mention]]) -> Mention | None:
     """Of the nearest sentence that names anything fitting: the only one, or the only one of the highest rank."""
-    for sentence in said_before:
+    for sentence in [sentence for sentence in said_before if sentence][: _BACK.get(kind)]:
         fitting = {mention.text.lower(): mention for mention in reversed(sentence) if kind in mention.kinds}
         if not fitting:
             continue

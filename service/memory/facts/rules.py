@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from service.memory.facts.answers import Asked, uncapitalised
 from service.memory.facts.dates import place_dates
-from service.memory.facts.english import EMPTY_IMPERATIVES, EMPTY_STATES, EMPTY_VERBS, FUNCTION_WORDS, SMALL_TALK
+from service.memory.facts.english import FUNCTION_WORDS
 from service.memory.facts.kinds import attribute_of, kind_of
 from service.memory.facts.persons import Edits, Roles, persons, rendered
 from service.memory.facts.phrases import Tense, Tree, clause, clause_heads
-from service.memory.facts.references import FORMS, Mention, for_other_voice, mentions, open_pronouns, place_meant, resolve
+from service.memory.facts.references import Mention, for_other_voice, mentions, open_pronouns, place_meant, resolve
+from service.memory.facts.shapes import Shape, elliptic, ordered, shape_of
 from service.memory.facts.utterances import Lead, Utterance, utterances
 from service.timewords import Leaning, TimeWord, ZoneUnknown, times, zone_of
 from service.types.facts import ADDRESSEE, SPEAKER, Fact, FactKind, FactTurn, Precision, TimeSpan
@@ -231,7 +232,7 @@ class _Turn:
         *,
         asks: bool,
     ) -> Fact | None:
-        shape = _shape(tree, head, kept, asks=asks, text=utterance.text)
+        shape = shape_of(tree, head, kept, asks=asks, text=utterance.text)
         if shape is None:
             return None
         edits = dict(edits)
@@ -240,10 +241,11 @@ class _Turn:
         text = rendered(tree, kept, edits)
         about = _narrowest(placed)
         kind = FactKind.QUESTION
-        if shape == "asks":
-            statement = f"{SPEAKER} asks: {text[:1].lower() + text[1:] if tree[kept[0]].pos != 'PROPN' else text}?"
-        elif shape == "orders":
-            statement = f"{SPEAKER} asks {ADDRESSEE} {_ordered(tree, kept, head, edits)}."
+        if shape is Shape.ASKS:
+            small = tree[kept[0]].lower in FUNCTION_WORDS and tree[kept[0]].text != "I"
+            statement = f"{SPEAKER} asks: {text[:1].lower() + text[1:] if small else text}?"
+        elif shape is Shape.ORDERS:
+            statement = f"{SPEAKER} asks {ADDRESSEE} {ordered(tree, kept, head, edits)}."
         else:
             ahead = about is not None and about.end > self.turn.said_at
             kind = kind_of(tree, head, kept, ahead=ahead)
@@ -277,7 +279,7 @@ class _Turn:
             return []
         asked = Asked(question.tree, edits, question.kept, evidence)
         kind, statement, about = FactKind.STATEMENT, None, question.about
-        if not utterance.text or (utterance.lead is Lead.YES and _elliptic(trees)):
+        if not utterance.text or (utterance.lead is Lead.YES and elliptic(trees)):
             if utterance.lead is Lead.YES and (statement := asked.promised()) is not None:
                 kind = FactKind.COMMITMENT
             else:
@@ -288,7 +290,7 @@ class _Turn:
             and not utterance.asks
             and (part := self._fragment(trees[0], utterance))
         ):
-            statement = asked.completed(part[0])
+            statement = asked.completed(part[0]) if asked.fits(trees[0], dated=part[1] is not None) else None
             about = part[1] or about
         if statement is None or ("{" not in statement and not re.search(r"[A-Za-z]{3}", statement)):
             return []
@@ -359,60 +361,3 @@ def _narrowest(words: Sequence[TimeWord]) -> TimeSpan | None:
 
 def _about(words: Sequence[TimeWord], kept: Sequence[int], tree: Tree) -> TimeSpan | None:
     return _narrowest([w for w in words if any(tree[i].begin == w.begin for i in kept)])
-
-
-def _elliptic(trees: list[Tree]) -> bool:
-    """ "I will", "she does": an answer that only repeats the verb of the question."""
-    return len(trees) == 1 and not _content(trees[0], range(len(trees[0].tokens)))
-
-
-def _content(tree: Tree, kept: Sequence[int]) -> list[int]:
-    return [
-        i
-        for i in kept
-        if tree[i].pos in ("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV", "X") and tree[i].lower not in FUNCTION_WORDS
-    ]
-
-
-def _shape(tree: Tree, head: int, kept: list[int], *, asks: bool, text: str) -> str | None:
-    """ "asks", "orders" or "states"; None for what nobody needs to remember."""
-    content = _content(tree, kept)
-    if not content:
-        return None
-    subject = tree.subject(head)
-    if asks:
-        finite = any(tree[i].tag in ("VBZ", "VBP", "VBD", "MD") or tree[i].tag == "VB" for i in kept)
-        return "asks" if finite and len(kept) > 2 and not SMALL_TALK.match(text) else None
-    verb = tree.finite(head)
-    ordered = verb is None or (tree[verb].lower == "do" and tree.negated(head))
-    if subject is None and tree[head].tag == "VB" and head == tree.root and ordered:
-        empty = tree[head].lemma.lower() in EMPTY_IMPERATIVES or len(content) < 2
-        return None if empty or tree[kept[0]].lower == "let" else "orders"
-    if subject is None or verb is None or tree[head].pos not in ("VERB", "AUX"):
-        return None
-    if _EMPTY.search(text):
-        return None
-    said = [tree[i].lemma.lower() for i in content if i != subject]
-    first = tree[subject].lower
-    told = any(tree[i].lower in FORMS and tree[i].dep in ("dobj", "pobj") for i in kept)
-    if tree[head].lemma in EMPTY_VERBS and not told and first in ("i", "you", "we") and set(said) <= EMPTY_VERBS:
-        return None
-    if tree[head].lemma == "be" and first in ("i", "you", "we") and said and set(said) <= EMPTY_STATES:
-        return None
-    if first in ("i", "you", "we") and not said:
-        return None
-    return "states"
-
-
-_EMPTY = re.compile(r"\bit\s+is[.!]?$|^(?:then|so)\s+it's\b|\bsays?\s+that\b(?!\s+\w+\s+\w+)", re.IGNORECASE)
-
-
-def _ordered(tree: Tree, kept: list[int], head: int, edits: Edits) -> str:
-    """to call the plumber; not to forget the hotel."""
-    negative = tree.negated(head)
-    dropped = {c for c in tree.children(head, "aux", "neg")} | {i for i in kept if tree[i].lower == "please"}
-    before = [i for i in kept if i < head and i not in dropped]
-    rest = [i for i in kept if i >= head and i not in dropped]
-    edits = {**edits, head: tree[head].lower}
-    tail = f" {rendered(tree, before, edits)}" if before else ""
-    return f"{'not ' if negative else ''}to {rendered(tree, rest, edits)}{tail}".rstrip(" ,")

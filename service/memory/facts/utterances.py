@@ -39,6 +39,14 @@ _FILLERS = re.compile(
     re.IGNORECASE,
 )
 
+_NO_NAME = frozenset(
+    """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march
+    april may june july august september october november december christmas easter however still first finally
+    later maybe usually once here there instead sometimes recently luckily unfortunately meanwhile otherwise
+    also besides then now yes no god i it the a my your we this that what when where who why how if""".split()  # noqa: SIM905
+)
+_TIMES = "|".join(word.capitalize() + r"\b" for word in sorted(_NO_NAME))
+
 _YES = (
     r"yes|yeah|yep|yup|sure(?:\s+thing)?|of\s+course|definitely|absolutely|certainly|exactly|totally|will\s+do|no\s+problem|"
     r"gladly|with\s+pleasure|i\s+do|i\s+did|i\s+am|i\s+will|i\s+can"
@@ -59,10 +67,13 @@ _CALLED = (
 )
 _YES_BARE = re.compile(r"^(?:of\s+course|sure|yes|yeah)\s+(?=(?:i|you|we|he|she|they|it)\b)", re.IGNORECASE)
 _LEAD = re.compile(
-    rf"^(?:(?P<yes>{_YES})|(?P<no>{_NO})|(?:{_OPENERS}))(?:\s+(?:{_CALLED}))?(?:\s*[,.!?…;:–-]+\s*|\s*$)", re.IGNORECASE
+    rf"^(?:(?P<yes>{_YES})|(?P<no>{_NO})|(?:{_OPENERS}))(?:\s+(?:{_CALLED}|(?-i:(?!{_TIMES})[A-Z][\w'’-]+)))?"
+    r"(?:\s*[,.!?…;:–-]+\s*|\s*$)",
+    re.IGNORECASE,
 )
 _BARE_LEAD = re.compile(
-    r"^(?:oh|ah|um+|uh+|well|so|and|but|okay|ok|yeah|yep|anyway|actually|honestly|hey)\s+(?=[a-z'’]+\b)", re.IGNORECASE
+    r"^(?:oh|ah|um+|uh+|well|so|and|but|okay|ok|yeah|yep|anyway|actually|honestly|hey|then|because|plus)\s+(?=[a-z'’]+\b)",
+    re.IGNORECASE,
 )
 _CALLED_FIRST = re.compile(
     rf"^(?:(?:{_CALLED})|(?P<name>[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?)),\s+"
@@ -70,12 +81,6 @@ _CALLED_FIRST = re.compile(
     r"let|don't|your|my)\b)"
 )
 _CALLED_LAST = re.compile(rf",\s+(?:(?:{_CALLED})|(?P<name>[A-Z][\w'’-]+))(?=[.!?]*$)")
-_NO_NAME = frozenset(
-    """today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march
-    april may june july august september october november december christmas easter however still first finally
-    later maybe usually once here there instead sometimes recently luckily unfortunately meanwhile otherwise
-    also besides then now""".split()  # noqa: SIM905
-)
 _TAG = re.compile(
     r",\s*(?:(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|should)(?:n['’]t)?\s+(?:i|you|he|she|it|we|they)"
     r"(?:\s+(?:know(?:\s+that)?|tell\s+you|not|say|mention\s+(?:it|that)))?|right|remember|okay|ok|huh|no|yeah|you\s+know)\?$",
