@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from service.graph import search as legs
@@ -18,11 +19,14 @@ from service.retrieval.ranking import Pool, Ranker
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.audio import Samples, TextEmbedder
 from service.types.candidates import Around, Place, Read
-from service.types.search import Filters
+from service.types.search import Filters, Found, Tool
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Graph, Tx
+
+
+_NOWHERE: Mapping[Place, Tool] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,24 @@ class OneRound:
         self._ranker = Ranker()
         self.config = config or OneRoundConfig()
 
-    async def __call__(self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = ()) -> Pool:
-        """Candidates in the scope, best first. `before`: ids of what a round before found, whose words extend the query."""
-        looked = await self.look(scope, planned, filters, before)
-        return Pool(self._ranker(looked.signals), looked.visible, looked.legs)
+    async def __call__(
+        self,
+        scope: ReadScope,
+        planned: Plan,
+        filters: Filters,
+        before: Sequence[str] = (),
+        also: Mapping[Place, Tool] = _NOWHERE,
+    ) -> Pool:
+        """Candidates in the scope, best first. `before`: ids of what a round before found, whose words extend the query;
+        `also`: further places to rank, with what found them."""
+        looked = await self.look(scope, planned, filters, before, tuple(also))
+        by = {read.id: (Found(also[read.place], 1, 1.0),) for read in looked.signals.read if read.place in also}
+        ranked = (replace(one, found=(*one.found, *by.get(one.id, ()))) for one in self._ranker(looked.signals))
+        return Pool(tuple(ranked), looked.visible, looked.legs)
 
-    async def look(self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = ()) -> Looked:
+    async def look(
+        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[Place] = ()
+    ) -> Looked:
         """All that the ranking is made of."""
         config = self.config
         queries = term_queries(planned.words, config.signals)
@@ -75,7 +91,7 @@ class OneRound:
             asyncio.gather(*(self._near(scope, view, vector, filters, candidates) for view, vector in views)),
         )
         hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found, _by_source(told), _by_source(near))
-        places = worth_reading(hits, config.signals, *(leg.found for leg in further))
+        places = tuple(dict.fromkeys((*worth_reading(hits, config.signals, *(leg.found for leg in further)), *also)))
         read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
         ran = (
             f"bm25:{'index' if queries or names else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}",

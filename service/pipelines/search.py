@@ -9,17 +9,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from service.errors import InvalidInput, VoicegraphError
-from service.graph.directed import list_directed
+from service.graph.directed import list_directed, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people, list_named_people
+from service.graph.search import full_text
 from service.pipelines.one_round import OneRound
 from service.retrieval.lucene import escaped
-from service.retrieval.plan import EVER, NEVER, Plan, plan
+from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, plan
 from service.retrieval.policy import Rules
 from service.retrieval.presentation import PresentationConfig, present
 from service.retrieval.ranking import Pool
 from service.retrieval.rounds import Gathered, RoundsConfig, by_edges_alone, with_edges
 from service.types.audio import TextEmbedder
+from service.types.candidates import Place
 from service.types.search import (
     Asked,
     Done,
@@ -34,6 +36,7 @@ from service.types.search import (
     Round,
     SearchResult,
     Step,
+    Tool,
     layers_of,
 )
 
@@ -54,6 +57,8 @@ class SearchPipelineConfig:
     max_rounds: int = 3  # [V]; whatever a policy wants
     years: tuple[int, int] = (1900, 2200)  # in which a question is asked; further out there is no room for "a century ago"
     directed: int = 200  # messages listed by edges alone: more than a question about them shows
+    linked: int = 3  # best hits whose links are followed
+    links: int = 20  # messages by each name or number that links
     read: int = 15  # hits that a policy sees after a round
     rounds: RoundsConfig = field(default_factory=RoundsConfig)
     presentation: PresentationConfig = field(default_factory=PresentationConfig)
@@ -144,7 +149,8 @@ class Search:
                 raise PolicyStrayed(policy=self._policy.name)
             same = step.query == question
             aim = planned if same else (await self._graph.read(_plan, scope, step.query, moment, zone))[0]
-            pool = _of_layers(await self._look(scope, aim, filters, step), filters.layers)
+            also = await self._beside(scope, question, step, so_far, filters)
+            pool = _of_layers(await self._look(scope, aim, filters, step, also), filters.layers)
             gathered = so_far.gathered.and_then(len(so_far.done) + 1, pool.candidates, same_question=same)
             so_far = so_far.and_then(step, pool, gathered, await self._evidence(scope, gathered))
         return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
@@ -155,17 +161,32 @@ class Search:
             raise InvalidInput(what="the time of asking", given=asked_at.year, needed=f"a year from {first} to {last}")
         return asked_at or self._clock()
 
-    async def _look(self, scope: ReadScope, planned: Plan, filters: Filters, step: Step) -> Pool:
+    async def _beside(self, scope: ReadScope, question: str, step: Step, so_far: _SoFar, filters: Filters) -> dict[Place, Tool]:
+        """Where something stands that the best so far is linked with: by replies, or by names and numbers that both have."""
+        best = [one.id for one in so_far.gathered.candidates[: self.config.linked]] if step.expand else []
+        found: dict[Place, Tool] = {}
+        if best and Tool.ENTITIES in step.expand:
+            messages = await self._graph.read(find_messages, scope, best)
+            terms = linking_terms([messages[id].text or "" for id in best if id in messages], question)
+            for words in await self._graph.read(
+                full_text, scope, [escaped(term) for term in terms], filters, self.config.links
+            ):
+                found |= dict.fromkeys(words, Tool.ENTITIES)
+        if best and Tool.REPLIES in step.expand:
+            found |= dict.fromkeys(await self._graph.read(list_replies, scope, best), Tool.REPLIES)
+        return found
+
+    async def _look(self, scope: ReadScope, planned: Plan, filters: Filters, step: Step, also: Mapping[Place, Tool]) -> Pool:
         """One round: by words and meaning; where the edges say more, among what they let through, too; by them alone where
         the question has no words of what was said."""
         narrowed = narrowing(planned, filters) if step.narrow else None
         if narrowed is None:
-            return await self._round(scope, planned, filters, step.extend)
+            return await self._round(scope, planned, filters, step.extend, also)
         if planned.by_edges:
             listed = await self._listed(scope, narrowed, planned)
             return Pool(by_edges_alone(listed), await self._graph.read(count_messages, scope), (f"people:{len(listed)}",))
         wide, among, away = await asyncio.gather(
-            self._round(scope, planned, filters, step.extend),
+            self._round(scope, planned, filters, step.extend, also),
             self._round(scope, planned, narrowed, step.extend),
             self._listed(scope, narrowed, planned) if planned.absent else _nothing(),
         )

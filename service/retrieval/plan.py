@@ -43,6 +43,7 @@ NEVER, EVER = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _WORD_OR_COMMA = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,&]")
+_NAMES_WITHIN = re.compile(r"(?<=[\w,;:] )[A-Z][^\W\d_]+(?:['’]s)?|\b\d{2,}\b")
 _OWNS = re.compile(r"['’]s?$")
 _IDEOGRAPH = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:'s|ing|ed|es|s|e)$")
@@ -146,6 +147,19 @@ def plan(
 def content_words(text: str) -> frozenset[str]:
     """The words of `text` that say something, folded for comparison: without case, and without common English endings."""
     return frozenset(_ENDING.sub("", word) for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
+
+
+def linking_terms(texts: Sequence[str], question: str, limit: int = 6) -> tuple[str, ...]:
+    """Names and numbers in `texts` that `question` has not: what links a message with others. A name is what is written with
+    a capital within a sentence; so in German every noun is one, and in writing without capitals there is none."""
+    asked = content_words(question)
+    found: dict[str, None] = {}
+    for text in texts:
+        for match in _NAMES_WITHIN.finditer(text):
+            term = match[0].replace("’", "'").removesuffix("'s")
+            if not content_words(term) <= asked and _folded(term) not in STOP_WORDS:
+                found.setdefault(term)
+    return tuple(found)[:limit]
 
 
 @dataclass(frozen=True, slots=True)

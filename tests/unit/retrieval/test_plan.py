@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.retrieval.plan import content_words, plan
+from service.retrieval.plan import content_words, linking_terms, plan
 
 PEOPLE = {"p1": ("Ana",), "p2": ("Ben", "Benny"), "p3": ("Ben",), "p4": ("Ana Maria Lopez",), "p5": ("Will",)}
 
@@ -62,3 +62,9 @@ def test_any_text_and_any_names_can_be_planned(question: str, names: list[str]) 
 def test_content_words_are_folded_and_say_something() -> None:
     assert content_words("The KEY isn’t under the Straße") == {"key", "under", "strass"}
     assert content_words("She sleeps, baking cakes") == content_words("sleep baked cake")
+
+
+def test_names_and_numbers_link_what_was_found_with_other_messages() -> None:
+    found = linking_terms(["Then we met Doreen’s sister in Whitby, in 1987. Nice!", "We met Doreen again."], "Where is Whitby?")
+    assert found == ("Doreen", "1987")
+    assert linking_terms(["Nothing. Here."], "") == ()
