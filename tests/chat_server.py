@@ -157,5 +157,5 @@ def serving(model: Model = lambda body: {}, key: str = "") -> Iterator[ChatServe
 
 def a_chat(server: ChatServer, folder: Path, *, daily: int = 0, key: str = "", **config: Any) -> Chat:
     """A client that waits for nothing long."""
-    made = ChatConfig(server.url, "small", key, **{"first_wait": 0.01, "timeout": 10.0, **config})
+    made = ChatConfig(server.url, "small", key, **{"first_wait": 0.01, "timeout": 60.0, **config})
     return Chat(made, Ledger(folder / "chat.sqlite", daily), AnswerCache(folder / "chat"))

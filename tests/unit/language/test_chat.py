@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -175,12 +176,14 @@ async def test_an_answer_cut_off_is_an_error_of_its_own(server: ChatServer, tmp_
 
 
 async def test_no_more_is_asked_at_once_than_allowed(tmp_path: Path) -> None:
-    def slowly(body: object) -> object:
-        time.sleep(0.05)
+    two = threading.Barrier(2, timeout=60.0)
+
+    def in_twos(body: object) -> object:
+        two.wait()
         return RED
 
-    with serving(slowly) as server:
-        chat = a_chat(server, tmp_path, at_once=2)
+    with serving(in_twos) as server:
+        chat = a_chat(server, tmp_path, at_once=2, timeout=90.0)
         await asyncio.gather(*(chat(a_prompt(str(i))) for i in range(6)))
         assert server.most_at_once == 2
 
