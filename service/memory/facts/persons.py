@@ -82,9 +82,9 @@ def _in_third_person(tree: Tree, finite: int, verb: int, edits: Edits) -> None:
     elif token.tag == "VBD" or word in ("'d", "was", "had", "did"):
         return
     elif word in ("am", "are", "'m", "'re", "m", "re"):
-        edits[finite] = "is"
+        edits[finite] = " is" if word.startswith("'") else "is"
     elif word in ("have", "'ve"):
-        edits[finite] = "has"
+        edits[finite] = " has" if word.startswith("'") else "has"
     elif token.tag in ("VBP", "VB") and not (finite == verb and word.endswith("'s")):
         edits[finite] = third_person(word)
 

@@ -85,7 +85,7 @@ def kinds_of(tree: Tree, index: int) -> frozenset[str]:
             return frozenset({HE})
         if any(tree[c].dep == "det" for c in tree.children(index)):
             return frozenset({IT})
-        return frozenset({HE, SHE}) if token.entity in ("PERSON", "") else frozenset({HE, SHE, IT})
+        return frozenset({HE, SHE})
     if lemma in FEMALE:
         return frozenset({SHE})
     if lemma in MALE:
@@ -118,7 +118,8 @@ def _definite(tree: Tree, phrase: list[int], edits: Edits) -> str:
 
 
 def _small(text: str) -> str:
-    return "the" + text[3:] if text.startswith("The ") else text
+    first = text.partition(" ")[0]
+    return first.lower() + text[len(first) :] if first in ("The", "This", "That", "These", "Those") else text
 
 
 # ---- what a pronoun stands for

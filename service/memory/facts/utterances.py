@@ -49,7 +49,7 @@ _TIMES = "|".join(word.capitalize() + r"\b" for word in sorted(_NO_NAME))
 
 _YES = (
     r"yes|yeah|yep|yup|sure(?:\s+thing)?|of\s+course|definitely|absolutely|certainly|exactly|totally|will\s+do|no\s+problem|"
-    r"gladly|with\s+pleasure|i\s+do|i\s+did|i\s+am|i\s+will|i\s+can"
+    r"gladly|with\s+pleasure"
 )
 _NO = r"no|nope|nah|not\s+really|not\s+at\s+all|not\s+yet|never|i\s+don't|i'm\s+not|i\s+can't"
 _OPENERS = (
@@ -83,7 +83,7 @@ _CALLED_FIRST = re.compile(
 _CALLED_LAST = re.compile(rf",\s+(?:(?:{_CALLED})|(?P<name>[A-Z][\w'’-]+))(?=[.!?]*$)")
 _TAG = re.compile(
     r",\s*(?:(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|should)(?:n['’]t)?\s+(?:i|you|he|she|it|we|they)"
-    r"(?:\s+(?:know(?:\s+that)?|tell\s+you|not|say|mention\s+(?:it|that)))?|right|remember|okay|ok|huh|no|yeah|you\s+know)\?$",
+    r"(?:\s+(?:know(?:\s+that)?|tell\s+you|not|say|mention\s+(?:it|that)))?|right|alright|all\s+right|will\s+you|would\s+you|remember|okay|ok|huh|no|yeah|you\s+know)\?$",
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
@@ -144,7 +144,7 @@ def _uncalled(text: str) -> str:
         text = text[first.end() :]
         text = text[:1].upper() + text[1:]
     last = _CALLED_LAST.search(text)
-    if last is not None and (last["name"] or "").lower() not in _NO_NAME and text[: last.start()].count(" ") > 1:
+    if last is not None and (last["name"] or "").lower() not in _NO_NAME and text[: last.start()].count(" ") > 0:
         text = text[: last.start()] + text[last.end() :]
     return text
 
