@@ -219,6 +219,7 @@ NODES: tuple[Node, ...] = (
         Property("reference", "string", "address or name that the caller gave"),
         Property("caption", "string", "what it shows, in words"),
         Property("position", "integer", "among the images of its message, from 0"),
+        *(Property(f"embedding__{s}", "list<float>", f"L2-normalised {s} embedding of its caption") for s in TEXT_SPACES),
         *(Property(f"embedding__{s}", "list<float>", f"L2-normalised {s} embedding") for s in IMAGE_SPACES),
     ),
     _node("Schema", "left brain: a theme holding entities", Property("label", "string", "for people")),

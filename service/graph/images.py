@@ -1,12 +1,18 @@
-"""Which images were shown with a message? Written with it, read under its gate."""
+"""Which images were shown with a message, and which show what is looked for? Written with it, read under its gate."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from service.graph.cypher import for_space
 from service.graph.driver import rows
+from service.types.audio import Samples
 from service.types.ids import derived
+from service.types.images import FoundImage
 from service.types.told import Image
 
 if TYPE_CHECKING:
@@ -23,17 +29,25 @@ MERGE (i)-[:ATTACHED_TO]->(m)
 """
 
 
-async def save_images(tx: Tx, space: str, images: Mapping[str, Sequence[Image]]) -> None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The images of one message, in their order."""
+
+    images: Sequence[Image]
+    vectors: Sequence[Samples | None] = ()
+    """Of their captions, in the session's text embedding space; None where there is none. Empty: not embedded."""
+
+
+async def save_images(tx: Tx, space: str, shown: Mapping[str, Shown], embedder: str | None) -> None:
     """Message id → its images, in the transaction that writes the messages; safe to repeat."""
-    found: list[dict[str, Any]] = [
-        {
-            "message_id": message,
-            "id": derived("image", message, str(position)),
-            "properties": {"reference": image.reference, "caption": image.caption, "position": position},
-        }
-        for message, shown in images.items()
-        for position, image in enumerate(shown)
-    ]
+    found: list[dict[str, Any]] = []
+    for message, given in shown.items():
+        for position, image in enumerate(given.images):
+            properties = {"reference": image.reference, "caption": image.caption, "position": position}
+            vector = given.vectors[position] if given.vectors else None
+            if vector is not None and embedder is not None:
+                properties[for_space("embedding__<space>", embedder)] = vector.tolist()
+            found.append({"message_id": message, "id": derived("image", message, str(position)), "properties": properties})
     if found:
         await tx.run(SAVE_IMAGES, space=space, images=found)
 
@@ -52,3 +66,71 @@ async def list_images(tx: Tx, scope: ReadScope, message_ids: Sequence[str]) -> d
     """Message id → its images in the order shown; messages outside the scope are missing, like those without images."""
     found = await rows(tx, LIST_IMAGES, space=scope.space, audiences=scope.audiences, ids=list(message_ids))
     return {row["message_id"]: [Image(i["reference"], i["caption"]) for i in row["images"]] for row in found}
+
+
+NEAREST_IMAGES = """
+MATCH (i:Image {space: $space})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND i.embedding__<space> IS NOT NULL
+WITH i, m, vector.similarity.cosine(i.embedding__<space>, $vector) AS score
+ORDER BY score DESC, i.id LIMIT $limit
+RETURN i {.id, .reference, .caption, message_id: m.id, score: 2 * score - 1} AS image
+"""
+
+
+async def nearest_images(tx: Tx, scope: ReadScope, space_name: str, vector: Samples, limit: int) -> list[FoundImage]:
+    """The visible images nearest to `vector` (L2-normalised, of the embedding space `space_name`), exactly, best first.
+
+    Walks all images of the space: those of a hundred thousand would want the index, which here could only filter afterwards."""
+    found = await rows(
+        tx,
+        for_space(NEAREST_IMAGES, space_name),
+        space=scope.space,
+        audiences=scope.audiences,
+        vector=vector.tolist(),
+        limit=limit,
+    )
+    return [
+        FoundImage(image["id"], image["message_id"], Image(image["reference"], image["caption"]), image["score"])
+        for image in (row["image"] for row in found)
+    ]
+
+
+FIND_IMAGE_VECTOR = """
+MATCH (i:Image {space: $space, id: $image_id})-[:ATTACHED_TO]->(:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences
+RETURN i.embedding__<space> AS vector
+"""
+
+
+async def find_image_vector(tx: Tx, scope: ReadScope, space_name: str, image_id: str) -> Samples | None:
+    """None for an image outside the scope, and for one without an embedding in that space."""
+    found = await rows(
+        tx, for_space(FIND_IMAGE_VECTOR, space_name), space=scope.space, audiences=scope.audiences, image_id=image_id
+    )
+    return np.asarray(found[0]["vector"], dtype=np.float32) if found and found[0]["vector"] else None
+
+
+LIST_IMAGES_WITHOUT_VECTOR = """
+MATCH (i:Image {space: $space})
+WHERE i.embedding__<space> IS NULL
+RETURN i {.id, .reference, .caption} AS image ORDER BY i.id
+"""
+
+SAVE_IMAGE_VECTORS = """
+UNWIND $vectors AS row
+MATCH (i:Image {space: $space, id: row.id})
+SET i += row.properties
+"""
+
+
+async def list_images_without_vector(tx: Tx, space: str, space_name: str) -> list[tuple[str, Image]]:
+    """(id, image) of all that have no embedding in `space_name` yet, for who embeds them: no gate stands before it."""
+    found = await rows(tx, for_space(LIST_IMAGES_WITHOUT_VECTOR, space_name), space=space)
+    return [(row["image"]["id"], Image(row["image"]["reference"], row["image"]["caption"])) for row in found]
+
+
+async def save_image_vectors(tx: Tx, space: str, space_name: str, vectors: Mapping[str, Samples]) -> None:
+    """Image id → its embedding; images gone meanwhile stay gone."""
+    name = for_space("embedding__<space>", space_name)
+    given = [{"id": id, "properties": {name: vector.tolist()}} for id, vector in vectors.items()]
+    await tx.run(SAVE_IMAGE_VECTORS, space=space, vectors=given)

@@ -11,7 +11,7 @@ from typing import Any
 from service.errors import NotFound, VoicegraphError
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
-from service.graph.images import save_images
+from service.graph.images import Shown, save_images
 from service.graph.spaces import LOCK_SPACE, lock_space
 from service.graph.write_audiences import move_messages
 from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
@@ -73,6 +73,8 @@ class NewMessage:
     provenance: str
     vectors: Mapping[str, Samples]
     """view → embedding of the text and the captions; empty without either."""
+    caption_vectors: Sequence[Samples | None] = ()
+    """Of its images' captions; empty where they are not embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,8 @@ async def _save_messages(tx: Tx, batch: Batch) -> None:
         for m in batch.messages
     ]
     await tx.run(SAVE_MESSAGES, space=batch.space, session_id=batch.session_id, messages=messages)
-    await save_images(tx, batch.space, {m.id: m.turn.told.images for m in batch.messages})
+    shown = {m.id: Shown(m.turn.told.images, m.caption_vectors) for m in batch.messages if m.turn.told.images}
+    await save_images(tx, batch.space, shown, batch.embedder)
 
 
 def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, Any]:

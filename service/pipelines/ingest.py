@@ -251,6 +251,7 @@ class Ingest:
         then is it known who may read both."""
         views = [with_captions(turn.text, turn.told.captions) for turn in turns]
         texts = [view for view in views if view]
+        texts += [image.caption for turn in turns for image in turn.told.images if image.caption]
         vectors = dict(zip(texts, self._text_embedder.passages(texts), strict=True)) if self._text_embedder and texts else {}
         return [
             NewMessage(
@@ -260,6 +261,7 @@ class Ingest:
                 said_at=session.started_at + timedelta(seconds=turn.segment.start),
                 provenance=provenance if turn.text else "none",
                 vectors={"turn": vectors[view]} if view in vectors else {},
+                caption_vectors=tuple(vectors.get(image.caption or "") for image in turn.told.images),
             )
             for turn, view in zip(turns, views, strict=True)
         ]
