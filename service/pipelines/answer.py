@@ -4,7 +4,7 @@ by the edges. With one: its words, and only if they cite what was found."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ class AnswerConfig:
     max_citations: int = 3  # what is read out to somebody before they stop listening
     max_told: int = 6  # of what one told another, where that is all that is asked
     min_share: float = 0.5  # of the best sentence's score: what falls below is beside the point
+    own_words: float = 1.5  # times the score of what somebody meant said themselves: "my key" is mine where I speak of it
     question_discount: float = 0.5  # a sentence that asks seldom answers
     min_overlap: float = 0.34  # of the question's words: one of two or three; fewer is a coincidence
     sufficient_cosine: Mapping[str, float] = field(default_factory=lambda: {"e5_small_v2_q": 0.85})
@@ -185,20 +186,22 @@ class Answerer:
         """One sentence of each message that fits, best first; where the question says who told whom, of what the edges
         confirm, if that fits at all."""
         asked = content_words(result.meant.subject if result.meant and result.meant.subject else question)
-        quotes = [quote for hit in result.hits if (quote := self._quote(hit, asked)) is not None]
+        meant = result.meant.people if result.meant else ()
+        quotes = [quote for hit in result.hits if (quote := self._quote(hit, asked, meant)) is not None]
         confirmed = [quote for quote in quotes if any(found.tool is Tool.PEOPLE for found in quote.hit.found)]
         quotes = sorted(confirmed or quotes, key=lambda quote: -quote.score)
         floor = quotes[0].score * self._config.min_share if quotes else 0.0
         return tuple(quote for quote in quotes[: self._config.max_citations] if quote.score >= floor)
 
-    def _quote(self, hit: Hit, asked: frozenset[str]) -> _Quote | None:
+    def _quote(self, hit: Hit, asked: frozenset[str], meant: Collection[str] = ()) -> _Quote | None:
         """The sentence of `hit` that shares most with the question; None when the hit does not answer at all."""
         sentences = sentences_of(hit.message.text or "")
         shared = [len(asked & content_words(sentence)) / max(1, len(asked)) for sentence in sentences]
         if not sentences or not (max(shared) >= self._config.min_overlap or self._is_near(hit)):
             return None
         best = max(range(len(sentences)), key=lambda i: (shared[i] * self._weight(sentences[i]), len(sentences[i])))
-        return _Quote(hit, sentences[best], (hit.score + shared[best]) * self._weight(sentences[best]))
+        own = self._config.own_words if hit.message.speaker_id in meant else 1.0
+        return _Quote(hit, sentences[best], (hit.score + shared[best]) * self._weight(sentences[best]) * own)
 
     def _is_near(self, hit: Hit) -> bool:
         enough = self._config.sufficient_cosine.get(self._search.text_space)

@@ -122,7 +122,9 @@ class Search:
         found = await self.gather(scope, question, filters, asked_at=asked_at, zone=zone)
         hits = await self._graph.read(self._shown, scope, found.gathered, first)
         planned = found.planned
-        meant = Meant(planned.subject or planned.words, planned.speakers, planned.addressees, planned.wants, planned.verbs)
+        meant = Meant(
+            planned.subject or planned.words, planned.people, planned.speakers, planned.addressees, planned.wants, planned.verbs
+        )
         return SearchResult(hits, found.visible, found.legs, found.rounds, found.asked, meant)
 
     async def gather(

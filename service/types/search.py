@@ -141,6 +141,8 @@ class Meant:
     """Ids of those whom a question means, and what of it says what was said."""
 
     subject: str
+    people: tuple[str, ...] = ()
+    """All of them; the asker where it says I or my."""
     speakers: tuple[str, ...] = ()
     addressees: tuple[str, ...] = ()
     wants: Wants | None = None
