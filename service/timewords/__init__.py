@@ -8,14 +8,19 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from service.timewords import english, find
+from service.timewords import chinese, english, find, german, spanish
 from service.timewords.calendar import Leaning
 from service.timewords.find import TimeWord
 from service.timewords.grammar import Grammar
 from service.timewords.windows import Window, windows_of
 from service.timewords.zones import ZoneUnknown, zone_of
 
-GRAMMARS: dict[str, Grammar] = {"en": english.GRAMMAR}
+GRAMMARS: dict[str, Grammar] = {
+    "en": english.GRAMMAR,
+    "de": german.GRAMMAR,
+    "es": spanish.GRAMMAR,
+    "zh": chinese.GRAMMAR,
+}
 """By primary language subtag (BCP 47)."""
 _IDEOGRAPHS = re.compile(r"[\u4e00-\u9fff]")
 
