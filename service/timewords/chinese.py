@@ -22,7 +22,7 @@ WORDS = Words(
     months={name + "月": number for name, number in numbered(_DIGITS, 1).items() if name != "两"},
     seasons={"春天": SPRING, "夏天": SUMMER, "秋天": AUTUMN, "冬天": WINTER},
     units={
-        "天": Unit.DAY, "周": Unit.WEEK, "个星期": Unit.WEEK, "星期": Unit.WEEK, "个礼拜": Unit.WEEK, "礼拜": Unit.WEEK, 
+        "天": Unit.DAY, "周": Unit.WEEK, "个星期": Unit.WEEK, "星期": Unit.WEEK, "个礼拜": Unit.WEEK, "礼拜": Unit.WEEK,
         "个月": Unit.MONTH, "月": Unit.MONTH, "年": Unit.YEAR, "个小时": Unit.HOUR, "小时": Unit.HOUR, "分钟": Unit.MINUTE,
     },
     numbers=numbered(_DIGITS, 1),
