@@ -7,8 +7,6 @@ for each conversation were learned on the nine others. Peers without an environm
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import importlib.util
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,13 +29,12 @@ from tests.bench.retrieval.evaluate import LOCOMO_GROUPS, QMSUM_GROUPS, add_rows
 from tests.bench.retrieval.gold import Corpus, Findings, pooled
 from tests.bench.retrieval.legs import Legs
 from tests.bench.retrieval.locomo import locomo
+from tests.bench.retrieval.ours import Ours
 from tests.bench.retrieval.plots import draw
 from tests.bench.retrieval.qmsum import qmsum
 from tests.bench.retrieval.views import said
 
 SETS = ("locomo", "locomo_pooled", "qmsum")
-OURS = "tests.bench.retrieval.ours"
-"""Has `found(set, corpora) -> {system: findings}`: what the product finds for every question of the corpora."""
 QUICK_CORPORA, QUICK_QUESTIONS = 2, 40
 SHOWN = {
     "recall_at_5": "R@5",
@@ -52,11 +49,12 @@ SHOWN = {
 console = Console(stderr=True)
 
 
-class Models:
-    """What all sets are embedded and measured with; each loaded when first wanted."""
+class Means:
+    """What all sets are searched, embedded and measured with; models are loaded when first wanted."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
+        self.ours = Ours()
         self._fetch = partial(maven.fetch, cache=cache / "maven")
 
     @cached_property
@@ -89,9 +87,9 @@ def main() -> None:
         "--answers", type=float, default=0.1, metavar="SHARE", help="of LoCoMo's questions, with OPENAI_BASE_URL"
     )
     chosen = parser.parse_args()
-    models = Models(load_settings().cache_dir)
+    means = Means(load_settings().cache_dir)
     if chosen.make_peers:
-        peers.make(models.cache)
+        peers.make(means.cache)
         return
     report = Report("retrieval")
     for name in chosen.sets:
@@ -102,10 +100,10 @@ def main() -> None:
             continue
         console.print(f"[bold]{name}")
         if name == "qmsum":
-            measure_qmsum(report, models, chosen.quick)
+            measure_qmsum(report, means, chosen.quick)
         else:
             limit = QUICK_CORPORA if chosen.quick else None
-            measure_locomo(report, models, name, limit, chosen.peers, chosen.quick, chosen.answers)
+            measure_locomo(report, means, name, limit, chosen.peers, chosen.quick, chosen.answers)
     show(report)
     if chosen.pictures:
         console.print("drawn:", *draw(chosen.pictures, report.rows))
@@ -113,16 +111,16 @@ def main() -> None:
 
 
 def measure_locomo(
-    report: Report, models: Models, name: str, limit: int | None, with_peers: int | None, quick: bool, share: float
+    report: Report, means: Means, name: str, limit: int | None, with_peers: int | None, quick: bool, share: float
 ) -> None:
     """Each conversation in a store of its own, or all in one."""
     corpora: Sequence[Corpus] = [fewer(corpus) if quick else corpus for corpus in locomo(SHARED)[:limit]]
     together = name == "locomo_pooled"
     corpora = [pooled(corpora, name)] if together else corpora
-    every = [Legs(corpus, {"e5": models.e5, "minilm": models.minilm}) for corpus in corpora]
-    found = dict(ours(report, name, corpora)) | dict(baselines(LOCOMO, every)) | {LEARNED: learned(every)}
-    tokens = models.tokens(corpora)
-    met = {} if together else peers_found(report, models, corpora, with_peers)
+    every = [Legs(corpus, {"e5": means.e5, "minilm": means.minilm}) for corpus in corpora]
+    found = dict(means.ours.found(name, corpora)) | dict(baselines(LOCOMO, every)) | {LEARNED: learned(every)}
+    tokens = means.tokens(corpora)
+    met = {} if together else peers_found(report, means, corpora, with_peers)
     complete = {peer: f for peer, f in met.items() if len(f) == sum(len(c.questions) for c in corpora)}
     found |= complete
     add_rows(report, judged(name, corpora, found, tokens), LOCOMO_GROUPS)
@@ -135,12 +133,12 @@ def measure_locomo(
         answers.add_rows(report, name, corpora, read, answers.Reader(Chat(config)), share)
 
 
-def measure_qmsum(report: Report, models: Models, quick: bool) -> None:
+def measure_qmsum(report: Report, means: Means, quick: bool) -> None:
     """Each meeting in a store of its own; intervals over meetings."""
     corpora = qmsum(SHARED, "testval")[: QUICK_CORPORA if quick else None]
-    every = [Legs(corpus, {"e5": models.e5}) for corpus in corpora]
-    found = dict(ours(report, "qmsum_testval", corpora)) | dict(baselines(QMSUM, every))
-    add_rows(report, judged("qmsum", corpora, found, models.tokens(corpora), by_corpus=True), QMSUM_GROUPS)
+    every = [Legs(corpus, {"e5": means.e5}) for corpus in corpora]
+    found = dict(means.ours.found("qmsum_testval", corpora)) | dict(baselines(QMSUM, every))
+    add_rows(report, judged("qmsum", corpora, found, means.tokens(corpora), by_corpus=True), QMSUM_GROUPS)
 
 
 def baselines(table: Mapping[str, Baseline], every: Sequence[Legs]) -> Mapping[str, Findings]:
@@ -151,23 +149,14 @@ def baselines(table: Mapping[str, Baseline], every: Sequence[Legs]) -> Mapping[s
     return found
 
 
-def ours(report: Report, name: str, corpora: Sequence[Corpus]) -> Mapping[str, Findings]:
-    if importlib.util.find_spec(OURS) is None:
-        report.missing("ours", f"{OURS} is not there")
-        return {}
-    console.print("  ours")
-    found: Mapping[str, Findings] = importlib.import_module(OURS).found(name, corpora)
-    return found
-
-
-def peers_found(report: Report, models: Models, corpora: Sequence[Corpus], limit: int | None) -> Mapping[str, Findings]:
+def peers_found(report: Report, means: Means, corpora: Sequence[Corpus], limit: int | None) -> Mapping[str, Findings]:
     found = {}
     for name in peers.PEERS if limit != 0 else ():
-        if not peers.is_here(models.cache, name):
+        if not peers.is_here(means.cache, name):
             report.missing(name, peers.MAKE)
             continue
         console.print(f"  {name}")
-        found[name] = peers.found_by(name, corpora[:limit], models.e5, models.cache)
+        found[name] = peers.found_by(name, corpora[:limit], means.e5, means.cache)
     return found
 
 

@@ -16,7 +16,7 @@ KEPT = 15
 """Turns that the service shows at most; what an answer is made of."""
 GAINS = ("recall_at_5", "recall_at_15", "recall_at_50", "mrr")
 """Metrics that are compared in pairs."""
-OURS = ("ours", "ours_loco")
+OURS = ("ours", "ours_loco", "ours_from_locomo")
 Groups = Mapping[str, Callable[[Question], bool]]
 
 LOCOMO_GROUPS: Groups = {
