@@ -1,7 +1,7 @@
 """What speaks for a candidate? Numbers from its searches, its neighbours, its words, and who said it when.
 
-Scores are taken relative to the pool (z: in its standard deviations) or to the best a candidate could have (gap), so that
-they mean the same for a question of two words and one of twelve.
+Scores are taken relative to the pool (z: in its standard deviations) or to the best a message could have, so that they mean
+the same for a question of two words and one of twelve, and for one embedding model and another.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class _Pool:
         reply = np.maximum(at[0], 0.9 * at[1]).sum(axis=1)
         names = _Line(self.signals.hits.names, self.places).at(0).sum(axis=1)
         return {
-            "words_z": z(turn), "words_gap": turn - turn.max(initial=0.0), "words": turn,
+            "words_z": z(turn), "words": turn,
             "words_share": (at[0] > 0).mean(axis=1) if at[0].shape[1] else np.zeros(len(self.read)),
-            "words_context_z": z(context), "words_context_gap": context - context.max(initial=0.0), "words_context": context,
+            "words_context_z": z(context), "words_context": context,
             "words_pair_z": z(pair), "words_reply_z": z(reply),
             "words_before": z(at[-1].sum(axis=1)), "words_before2": z(at[-2].sum(axis=1)),
             "words_before3": z(at[-3].sum(axis=1)), "words_after": z(at[1].sum(axis=1)), "names_said": z(names),
@@ -103,8 +103,7 @@ class _Pool:
     def dense(self) -> dict[str, Column]:
         turn, context = self.cosines
         return {
-            "turn_z": z(turn), "turn_gap": turn - turn.max(initial=0.0),
-            "context_z": z(context), "context_gap": context - context.max(initial=0.0),
+            "turn_z": z(turn), "context_z": z(context),
             "turn_before": z(self.near.at(-1)[:, 0]), "turn_after": z(self.near.at(1)[:, 0]),
             "context_after": z(self.near_context.at(1)[:, 0]),
             "context_after3": z(self.near_context.at(3)[:, 0]),
@@ -188,12 +187,12 @@ class _Pool:
         words = np.array([hits.fact_words.get(one.id, 0.0) for one in self.read])
         least = min(hits.fact_turn.values(), default=0.0) - _NO_FACT
         near = np.array([hits.fact_turn.get(one.id, least) for one in self.read])
-        return {"fact_words_z": z(words), "fact_turn_z": z(near), "fact_turn_gap": near - near.max(initial=-1.0)}
+        return {"fact_words_z": z(words), "fact_turn_z": z(near)}
 
     def further(self) -> dict[str, Column]:
         """Nearness to the question with the words of what was found before; zero in a first round."""
         near = filled(np.array([one.turn[1] if len(one.turn) > 1 and one.turn[1] is not None else np.nan for one in self.read]))
-        return {"further_z": z(near), "further_gap": near - near.max(initial=-1.0)}
+        return {"further_z": z(near)}
 
     def _text(self, step: int, place: Place) -> str:
         around = self.signals.around.get((place[0], place[1] + step))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,6 +35,12 @@ SETS = ("spoken", "qmsum_train", "qmsum_testval", "locomo", "locomo_pooled")
 PRIOR = {"in_window": 1.0, "soon_after": 0.5}
 """Where nothing speaks against it: what a question about a day asks for was said on it, or soon after. Too few questions of
 the sets that weights may come from name a day."""
+
+NEVER_AGAINST = re.compile(
+    r"(words|turn|context|fact)_(?:words_|turn_)?(z|context|pair_z|reply_z|context_z|share|within\d+|cover\d+|session)|words|further_z"
+    r"|by|to|in_window|soon_after|\w+_told|asked_before"
+)
+"""What can only speak for a candidate: a negative weight would be chance, and bad advice where scores spread otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,8 @@ def fit(train: Sequence[Case], names: tuple[str, ...], config: FitConfig = FitCo
         slope = stacked.T @ (shares / total - wanted).astype(np.float32) / len(usable)
         return value, slope.astype(np.float64) + 2 * config.l2 * off
 
-    found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": config.steps})
+    bounds = [(0.0 if NEVER_AGAINST.fullmatch(name) else None, None) for name in names]
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": config.steps})
     weights = np.where(np.isinf(spread), [PRIOR.get(name, 0.0) for name in names], found.x / spread)
     return Fitted(names, weights)
 
