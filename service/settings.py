@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     embedder: str = Field(
         "e5_small_v2_q", description="text embedding: e5_small_v2_q, or a sentence-transformers name or directory"
     )
+    image_model: Path | None = Field(
+        None, description="directory of a CLIP model (voicegraph[images]); none: images are found by their captions"
+    )
     device: str = Field("auto", description="auto, cpu or cuda")
     threads: int = Field(
         2, ge=1, le=64, description="threads of each model; 2 was no slower than more on the machines we measured"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from service.pipelines.enrol import Enrol
     from service.pipelines.facts import RememberFacts
     from service.pipelines.gallery import Candidates, GalleryReader
+    from service.pipelines.images import Images
     from service.pipelines.ingest import Ingest
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
@@ -295,6 +296,13 @@ class Services(Models):
         embedder, chat = await asyncio.gather(self.text_embedder(), self.chat("search"))
         policy = RetrievalModel(chat) if chat is not None else None
         return await self._once("search", lambda: Search(self.graph, embedder, policy=policy))
+
+    async def images(self) -> Images:
+        from service.language.images import load_image_embedder
+        from service.pipelines.images import Images
+
+        text, s = await self.text_embedder(), self.settings
+        return await self._once("images", lambda: Images(self.graph, load_image_embedder(text, s.image_model, device=s.device)))
 
     async def answer(self) -> Answerer:
         from service.language.answer_model import AnswerModel
