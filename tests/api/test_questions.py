@@ -63,3 +63,54 @@ async def test_a_question_without_words_or_without_end_is_invalid_and_says_so(ap
     for query, field in ((ASK, "ask"), (SEARCH, "search")):
         answer = (await api.data(query, ana, q=question))[field]
         assert answer["__typename"] == "InvalidInput" and "question" in answer["message"], answer
+
+
+WHO = """query($said: String!, $by: [ID!], $to: [ID!]) { who(said: $said, by: $by, to: $to, explain: true) {
+  __typename ... on InvalidInput { message } ... on WhoSaid { wants
+    people { score person { displayName } evidence { message { text } visibleBecause found { tool } } }
+    explanation { understood { type addressees } rounds { number query why sufficient } } } } }"""
+TIMELINE = """query($person: ID!, $since: DateTime) { timeline(person: $person, since: $since, first: 9) {
+  edges { node { part at message { text } } } pageInfo { hasNextPage } } }"""
+EXPLAINED = """query($q: String!, $filters: FiltersInput, $at: DateTime, $zone: String) {
+  search(query: $q, filters: $filters, askedAt: $at, zone: $zone, explain: true) {
+    __typename ... on InvalidInput { message } ... on SearchResult {
+      hits { message { text } round layers because { feature added } }
+      explanation { understood { type speakers windows { since until } } rounds { number legs new sufficient } } } } }"""
+
+
+async def test_who_said_it_and_to_whom_come_with_the_messages_that_tell(api: Api, world: World) -> None:
+    ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
+    found = (await api.data(WHO, ana, said="who said where the key is, under the pot?"))["who"]
+    assert (found["wants"], found["people"][0]["person"]["displayName"]) == ("SPEAKER", "Ana")
+    assert [e["message"]["text"] for e in found["people"][0]["evidence"]] == ["the key is under the pot"]
+    assert found["explanation"]["rounds"][0]["number"] == 1
+    everybody = (await api.data(WHO, ana, said="drawer"))["who"]["people"]
+    assert "Ben" not in str(everybody), "what ana may not read tells her nobody"
+    both = (await api.data(WHO, ana, said="the key", by=[world.person("ana")]))["who"]
+    assert (both["wants"], both["people"]) == ("ADDRESSEE", [])
+
+
+async def test_a_timeline_holds_what_the_asker_may_read(api: Api, world: World) -> None:
+    ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
+    own = (await api.data(TIMELINE, ana, person=world.person("ana")))["timeline"]
+    assert [(e["node"]["part"], e["node"]["message"]["text"]) for e in own["edges"]] == [("SAID", "the key is under the pot")]
+    assert (await api.data(TIMELINE, ana, person=world.person("ben")))["timeline"]["edges"] == []
+    later = await api.data(TIMELINE, ana, person=world.person("ana"), since="2030-01-01T00:00:00+00:00")
+    assert later["timeline"]["edges"] == []
+    assert await api.code(TIMELINE, ana, person=world.person("ana"), since="2030-01-01T00:00:00") == "invalid_input"
+
+
+async def test_a_search_explains_what_it_understood_and_its_rounds(api: Api, world: World) -> None:
+    ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
+    given = {"at": "2026-05-04T08:00:00+02:00", "zone": "Europe/Berlin"}
+    found = (await api.data(EXPLAINED, ana, q="What did Ana say about the key yesterday?", **given))["search"]
+    understood = found["explanation"]["understood"]
+    assert understood["speakers"] == ["Ana"]
+    assert understood["windows"] == [{"since": "2026-05-02T22:00:00+00:00", "until": "2026-05-03T22:00:00+00:00"}]
+    assert found["explanation"]["rounds"][0]["number"] == 1
+    assert found["hits"][0]["layers"] == ["INTERACTIONS"] and found["hits"][0]["because"]
+    by_or_to = {"byOrTo": [world.person("ben")]}
+    assert (await api.data(EXPLAINED, ana, q="key", filters=by_or_to))["search"]["hits"] == []
+    for wrong in ({"at": "0099-05-04T08:00:00+02:00"}, {"zone": "Europe/Nowhere"}, {"at": "2026-05-04T08:00:00"}):
+        answer = (await api.data(EXPLAINED, ana, q="key", **wrong))["search"]
+        assert answer["__typename"] == "InvalidInput", (wrong, answer)
