@@ -78,6 +78,8 @@ PEOPLE = (
     )
 )
 """He and she are these, or somebody with a name."""
+PETS = words("dog cat puppy kitten rabbit hamster pet parrot horse baby")
+"""People, and things at times."""
 NO_REFERENTS = words(
     """mile kilometre kilometer metre meter kilo gram pound euro dollar penny cent degree percent inch litre liter half
     time way lot bit thing kind sort idea day week month year hour minute moment morning evening afternoon night

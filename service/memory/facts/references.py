@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.memory.facts.english import FEMALE, JUDGING, MALE, MOVING, NO_REFERENTS, PEOPLE
+from service.memory.facts.english import FEMALE, JUDGING, MALE, MOVING, NO_REFERENTS, PEOPLE, PETS
 from service.memory.facts.persons import Edits, agree, expand, rendered
 from service.memory.facts.phrases import Tree
 from service.types.facts import ADDRESSEE, SPEAKER
@@ -91,7 +91,7 @@ def kinds_of(tree: Tree, index: int) -> frozenset[str]:
     if lemma in MALE:
         return frozenset({HE})
     if lemma in PEOPLE:
-        return frozenset({HE, SHE})
+        return frozenset({HE, SHE, IT}) if lemma in PETS else frozenset({HE, SHE})
     return frozenset({IT})
 
 

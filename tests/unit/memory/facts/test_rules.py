@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service.language.parser import SpacyParser
 from service.memory.facts.rules import RuleExtractor
 from service.memory.facts.words import check_words
-from service.types.facts import Fact, FactKind, FactTurn
+from service.types.facts import FactKind, FactTurn
 from tests.unit.memory.facts.contract import (
     does_not_know_the_voices,
     keeps_the_contract,
@@ -112,6 +112,13 @@ def test_fifty_turns_a_second_are_read_on_one_core(extractor: RuleExtractor) -> 
         ("Please water the plants on Friday.", "{speaker} asks {addressee} to water the plants on Friday, 19 May 2023."),
         ("Don't forget to lock the shed.", "{speaker} asks {addressee} not to forget to lock the shed."),
         ("Where did you buy the lamp?", "{speaker} asks: where did {addressee} buy the lamp?"),
+        ("How're you getting home?", "{speaker} asks: how is {addressee} getting home?"),
+        ("The soup is salty, I apologise.", ["The soup is salty.", "{speaker} apologises."]),
+        ("I moved here a few years ago.", "{speaker} moved here in the time from 1 January 2018 to 31 December 2021."),
+        ("The repair is due on the thirty-first.", "The repair is due on 31 May 2023."),
+        ("I sold my bike, Joanna.", "{speaker} sold {speaker}'s bike."),
+        ("Hey Joanna, I sold my bike.", "{speaker} sold {speaker}'s bike."),
+        ("The dog hurt itself, didn't it?", "The dog hurt itself."),
     ],
 )
 def test_a_sentence_becomes_a_statement(extractor: RuleExtractor, text: str, statement: str | list[str]) -> None:
@@ -155,6 +162,8 @@ def test_a_fact_has_its_kind_and_what_it_supersedes(
         (["a: Where do you live?", "b: In a small house by the lake."], "{speaker} lives in a small house by the lake."),
         (["a: My mother is ill.", "b: Is she in hospital?"], "{speaker} asks: is {addressee}'s mother in hospital?"),
         (["a: I bought a kayak.", "a: It has a hole."], "The kayak has a hole."),
+        (["a: The VPN is down.", "b: IT will restart it."], "IT will restart the VPN."),
+        (["a: Did you post the letters?", "b: I posted them to Rome."], "{speaker} posted the letters to Rome."),
         (["a: My aunt plays tennis. Her brother plays the flute."], "{speaker}'s aunt's brother plays the flute."),
     ],
 )  # fmt: skip
@@ -173,6 +182,12 @@ def test_what_was_said_before_is_read_with_it(extractor: RuleExtractor, said: li
         ["a: That was great!"],
         ["a: It's raining."],
         ["a: I'll do it."],
+        ["a: My trip to Oslo is over.", "b: It was amazing."],
+        ["a: Where are we?", "b: The database."],
+        ["a: If the bank says yes."],
+        ["a: He says that every time."],
+        ["a: You never know."],
+        ["a: Nate dyed his hair.", "b: I'm stoked about it, Nate."],
     ],
     ids=lambda said: said[-1],
 )
@@ -207,7 +222,3 @@ def turn(
 def talk(*said: str) -> list[FactTurn]:
     split = [line.split(": ", 1) for line in said]
     return [turn(text, id=f"m{n}", voice=voice) for n, (voice, text) in enumerate(split)]
-
-
-def facts_of(extractor: RuleExtractor, *said: str) -> tuple[Fact, ...]:
-    return extractor.extract(talk(*said))
