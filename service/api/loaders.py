@@ -10,12 +10,14 @@ from strawberry.dataloader import DataLoader
 
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
+from service.graph.facts import find_facts, list_histories
 from service.graph.images import list_images
 from service.graph.message_pages import list_message_pages
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.sessions import find_sessions
+from service.types.facts import KnownFact
 from service.types.memory import Message, Session
 from service.types.people import Person, Viewer
 from service.types.told import Image
@@ -38,6 +40,8 @@ class Reading:
         self.sessions: DataLoader[str, Session | None] = DataLoader(self._by_id(find_sessions))
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
         self.images: DataLoader[str, Sequence[Image]] = DataLoader(self._images)
+        self.facts: DataLoader[str, KnownFact | None] = DataLoader(self._by_id(find_facts))
+        self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
 
     async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -113,9 +113,7 @@ class DecisionType:
 
 @strawberry.type(name="Image", description="An image shown with a message.")
 class ImageType:
-    reference: str | None = strawberry.field(
-        description="Address or name as delivered; nobody has opened it."
-    )
+    reference: str | None = strawberry.field(description="Address or name as delivered; nobody has opened it.")
     caption: str | None = strawberry.field(description="What it shows, in words.")
 
 

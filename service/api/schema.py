@@ -13,9 +13,11 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from service.api import corrections as correction_api
+from service.api import facts as fact_api
 from service.api import identity as identity_api
 from service.api import jobs as job_api
 from service.api import names as name_api
+from service.api import profiles as profile_api
 from service.api import search as search_api
 from service.api import spaces as space_api
 from service.api import who as who_api
@@ -25,6 +27,7 @@ from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
 from service.api.errors import MaskUnexpected
+from service.api.facts import FactsNarrowed, FactType, Of, To
 from service.api.identity import ExplanationType, UnknownVoiceType
 from service.api.jobs import JobOutcome, JobType
 from service.api.limits import Limits
@@ -33,6 +36,7 @@ from service.api.memory import LIST, MessageType, PersonType, SessionType, perso
 from service.api.mutations import Id, Mutation
 from service.api.names import NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
+from service.api.profiles import ProfileType
 from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutcome
 from service.api.spaces import EncoderType, SpaceType
 from service.api.who import TimelineEntryType, WhoOutcome
@@ -211,6 +215,44 @@ class Query:
     ) -> Connection[TimelineEntryType]:
         return await who_api.timeline(info.context, person, since, until, page(first, after, last, before))
 
+    @strawberry.field(description="One fact; null when the viewer may read none by this id.")
+    async def fact(self, info: Info, id: Id) -> FactType | None:
+        return await fact_api.fact(info.context, id)
+
+    @strawberry.field(description="Facts, newest said first.", metadata=LIST)
+    async def facts(
+        self,
+        info: Info,
+        filters: FactsNarrowed = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[FactType]:
+        return await fact_api.facts(info.context, filters, page(first, after, last, before))
+
+    @strawberry.field(description="Who promised what to whom, newest first.", metadata=LIST)
+    async def commitments(
+        self,
+        info: Info,
+        of: Of = None,
+        to: To = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[FactType]:
+        return await fact_api.commitments(info.context, of, to, page(first, after, last, before))
+
+    @strawberry.field(
+        description="What somebody said of themselves; null when the viewer knows of nobody by this id.",
+        metadata=LIST,
+    )
+    async def profile(
+        self, info: Info, person_id: Annotated[strawberry.ID, strawberry.argument(description="Whose.")]
+    ) -> ProfileType | None:
+        return await profile_api.profile(info.context, person_id)
+
     @strawberry.field(
         description="Who is this? Voices that nobody has a name for and the viewer has heard, those heard last first: messages "
         "left unresolved, by voice of their session, and people without a name.",
@@ -282,6 +324,8 @@ class Query:
         kind, _, local = id.partition(":")
         if kind == "Job":
             return await job_api.job(info.context, local)
+        if kind == "Fact":
+            return await fact_api.fact(info.context, local)
         if kind not in {"Person", "Session", "Message"}:
             return None
         reading = await info.context.reading()
@@ -341,7 +385,7 @@ def make_schema(*, development: bool) -> Schema:
         Query,
         Mutation,
         Subscription,
-        types=[PersonType, SessionType, MessageType, JobType],
+        types=[PersonType, SessionType, MessageType, FactType, JobType],
         extensions=extensions,
         config=StrawberryConfig(disable_field_suggestions=not development),
     )
