@@ -75,7 +75,8 @@ async def test_commitments_are_narrowed_by_who_and_to_whom(home: tuple[Api, Worl
 async def test_facts_are_paged_and_narrowed(home: tuple[Api, World]) -> None:
     api, world = home
     query = """query($after: String, $speaker: ID) {
-      facts(first: 1, after: $after, filters: {speaker: $speaker, kinds: [STATEMENT]}) { edges { node { value } } pageInfo { hasNextPage endCursor } } }"""
+      facts(first: 1, after: $after, filters: {speaker: $speaker, kinds: [STATEMENT]})
+      { edges { node { value } } pageInfo { hasNextPage endCursor } } }"""
     token = api.token("ana", person_id=world.person("ana"))
     first = (await api.data(query, token, speaker=world.person("ana")))["facts"]
     assert first["edges"][0]["node"]["value"] == "Linz" and first["pageInfo"]["hasNextPage"]
