@@ -226,4 +226,3 @@ async def rename(graph: Graph, *, space: str, person_id: str, name: str, actor: 
 async def name_also(graph: Graph, *, space: str, person_id: str, alias: str) -> None:
     """Raises NotFound, InvalidInput."""
     await graph.write(add_alias, space, person_id, short("the alias", alias))
-
