@@ -38,6 +38,7 @@ from service.types.search import Filters
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.bench.report import Report, arguments
+from tests.bench.retrieval.embedded import Embedded
 from tests.conftest import CREATE_SPACE, SHARED
 from tests.graph.graph_builders import TEXT_SPACE, Said, World, seed
 
@@ -99,7 +100,7 @@ async def main() -> None:
     report = Report("search")
     async with services() as service:
         embedder = await service.text_embedder()
-        corpus = a_corpus(embedder, report, quick=asked.quick)
+        corpus = a_corpus(Embedded(embedder, service.settings.cache_dir), report, quick=asked.quick)
         for size, visible in (QUICK_SIZES if asked.quick else SIZES).items():
             await measure(service, embedder, corpus, size, visible, report)
     report.finish(asked.json)
@@ -141,7 +142,7 @@ def a_corpus(embedder: TextEmbedder, report: Report, *, quick: bool) -> Corpus:
     for session in sessions:
         for i, text in enumerate(session):
             texts.append(text)
-            contexts.append(" ".join(session[max(0, i - 3) : i + 1]))
+            contexts.append("\n".join(session[max(0, i - 3) : i + 1]))
     step = max(1, len(questions) // num_questions)
     texts, contexts = texts[:num_texts], contexts[:num_texts]
     return Corpus(tuple(texts), embedder.passages(texts), embedder.passages(contexts), tuple(questions[::step][:num_questions]))
