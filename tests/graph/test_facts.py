@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.errors import NotFound
+from service.errors import NotFound, VoicegraphError
 from service.graph.driver import Graph, rows
 from service.graph.write_facts import get_session_to_read, list_sessions_to_read, save_facts
+from service.identity.router import RouterConfig
+from service.identity.thresholds import thresholds_for
 from service.pipelines.facts import FactsConfig, RememberFacts, UnfoundedFact
+from service.pipelines.ingest import Ingest, IngestRequest
 from service.types.facts import Fact, FactKind, FactTurn
+from tests import models
+from tests.builders import write_wav
 from tests.graph.correction_builders import EMBEDDER, ingest, message, session_id, state
+from tests.unit.audio.speech import a_clip
 
 LINES = [
     ("ana", "I like tea."),
@@ -31,7 +39,7 @@ ORDER BY m.index, statement
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class EachTurn:
     """A fact of every turn: what was said, with as much before it as may be used."""
 
@@ -56,8 +64,8 @@ def a_fact(turns: tuple[FactTurn, ...], i: int) -> Fact:
     return Fact(f"{{speaker}} says: {turn.text}", kind, turn.message_id, before, attribute="words", value=turn.text)
 
 
-def remember(graph: Graph, extractor: Any = EachTurn(), batch: int = 3) -> RememberFacts:
-    return RememberFacts(graph, extractor, EMBEDDER, FactsConfig(batch=batch))
+def remember(graph: Graph, extractor: Any = None, batch: int = 3) -> RememberFacts:
+    return RememberFacts(graph, extractor or EachTurn(), EMBEDDER, FactsConfig(batch=batch))
 
 
 async def facts(graph: Graph, space: str) -> list[dict[str, Any]]:
@@ -151,3 +159,47 @@ async def test_a_session_that_tells_nothing_is_not_asked_again(graph: Graph, spa
 async def test_facts_of_an_unknown_session_are_not_found(graph: Graph, space: str) -> None:
     with pytest.raises(NotFound):
         await remember(graph)(space, "nowhere")
+
+
+class BrokenOff(VoicegraphError):
+    code = "test_broken_off"
+    says = "The extractor went away."
+    http_status = 503
+
+
+@dataclass
+class OnceAway(EachTurn):
+    asked: int = 0
+
+    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
+        self.asked += 1
+        if self.asked == 1:
+            raise BrokenOff()
+        return await super().__call__(turns)
+
+
+async def test_an_ingest_ends_with_facts_and_one_whose_facts_broke_off_takes_them_up(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    sound = write_wav(tmp_path / "nora.wav", a_clip("Nora").samples)
+    words = tmp_path / "nora.vtt"
+    words.write_text("WEBVTT\n\n00:00.000 --> 00:02.000\n<v Nora>I live in Graz.\n")
+    request = IngestRequest(sound, space, transcript=words, started_at=datetime(2026, 5, 1, 9, 0, tzinfo=UTC))
+    remembers = Ingest(
+        graph,
+        models.segmenter(),
+        models.campplus(),
+        router=RouterConfig(thresholds=thresholds_for("campplus")),
+        text_embedder=EMBEDDER,
+        facts=remember(graph, OnceAway()),
+    )
+    with pytest.raises(BrokenOff):
+        await remembers(request)
+    assert await facts(graph, space) == []
+    again = await remembers(request)
+    assert (again.already_complete, again.num_facts) == (True, 1)
+    (fact,) = await facts(graph, space)
+    assert fact["statement"] == "{speaker} says: I live in Graz."
+    before = await state(graph, space)
+    assert (await remembers(request)).num_facts == 1
+    assert await state(graph, space) == before
