@@ -26,6 +26,7 @@ from service.types.people import SpaceSettings
 from service.wiring import Services
 from tests.api.schema_walk import Walk
 from tests.api.serving import Api, serving
+from tests.graph.fact_builders import Told, fact_id, readers_of, tell
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
 from tests.graph.identity_builders import bound, corrected, decided, exemplar, may_be, not_same, proposed, unname
 
@@ -53,6 +54,20 @@ SAID = [
 NAMES = {"Anouk": ("ana", [1]), "Benedict": ("ben", [2]), "Maximilian": ("garden", [3]), "Cleopatra": ("cleo", [1, 4]),
          "Daniela": ("dan", [5]), "Zoelina": ("zoe", [7])}  # fmt: skip
 """Name → whom it is proposed for, and the turns that say so."""
+TOLD = [
+    Told("{speaker} says that breakfast is ready", [0]),
+    Told(
+        "{speaker} hides the gifts where coats hang", [2, 1], "commitment", attribute="hiding place", value="where coats hang"
+    ),
+    Told("something murmured of gifts", [3], attribute="hiding place", value="murmured"),
+    Told("the joint of {addressee} must be operated on", [4], "plan"),
+    Told("{speaker} and {addressee} stay in the valley", [5, 4], "commitment", attribute="hiding place", value="the valley"),
+    Told("{speaker} keeps it to herself", [6], "preference", attribute="hiding place", value="herself"),
+    Told("{speaker} keeps the joint to herself", [4, 6], attribute="hiding place", value="joint"),
+]
+"""What is understood of it. The last is made from what Dan may read, too, and from what he may not."""
+PROFILE = """profile(personId: "$id") { person { displayName aliases } background { now { text value } before { id text } }
+  preferences { now { text } before { text } } commitments { id text evidence { text } } plans { id text history { text } } }"""
 GROUPS = {"ana": {"ana", "ben"}, "ben": {"ana", "ben"}, "cleo": {"cleo", "dan"}, "dan": {"cleo", "dan"}, None: set()}
 
 
@@ -90,7 +105,13 @@ class House:
             *(f"why {name} thought so" for name in self.corrections if name not in seen),
             *names,
             *(self.proposals[name] for name in names),
+            *(words for i in self.untold(seen) for words in (fact_id(self.world, i), TOLD[i].statement.split("}")[-1])),
         }
+
+    def untold(self, seen: set[str]) -> list[int]:
+        """Facts that are not all of `seen` to read."""
+        readers = [set(readers_of(self.world, told)) for told in TOLD]
+        return [i for i, who in enumerate(readers) if "*" not in who and not (seen and seen <= who)]
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +123,7 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
     await world.replies(2, 1)
     await world.replies(5, 4)
     await guesses(world)
+    await tell(world, TOLD)
     services = Services(
         Settings(data_dir=tmp_path_factory.mktemp("data"), development=False, recogniser="none", space=space), graph
     )
@@ -151,9 +173,12 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         "whoIsThis": ["first: 3"],  # the voice of the garden, and Zoe
         "nameProposals": ["first: 9"],
         "corrections": ["first: 9, undoneToo: true"],
+        "facts": ["first: 20"],
+        "commitments": [f'first: 9, to: "{people[3]}"'],
+        "profile": [f'personId: "{people[0]}"'],  # the others by PROFILE, since its paths are many
         "splitPreview": [f'personId: "{people[0]}"'],
         "explainIdentity": [f'messageId: "{id}"' for id in some],
-        **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "job", "node")},
+        **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "fact", "job", "node")},
     }
 
 
@@ -169,7 +194,8 @@ def ways(house: House) -> list[str]:
     """Every way through the schema, four in a request, or as many as one may cost."""
     requests: list[list[str]] = [[]]
     spent = 0
-    for _, field in WALK.queries(_query(), arguments(house, ["x"])):
+    profiles = (PROFILE.replace("$id", house.world.person(p)) for p in ("ben", "cleo", "dan"))
+    for field in (*profiles, *(field for _, field in WALK.queries(_query(), arguments(house, ["x"])))):
         cost = _cost(field)
         if len(requests[-1]) == 4 or spent + cost > Limits.config.max_cost:
             requests.append([])
@@ -230,6 +256,8 @@ async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
         assert ("bounded" in why, "Cleo" in why) == (given is not None, False)
         rest = "".join(answer for query, answer in answers.items() if ": corrections(" in query or ": nameProposals(" in query)
         assert ("why ana thought so" in rest, "Benedict" in rest) == (given is not None, given is not None)
+        told = "".join(answer for query, answer in answers.items() if ": facts(" in query or ": profile(" in query)
+        assert sum(t.statement.split("}")[-1] in told for t in TOLD) == (3 if given else 1)
         for way in (": messages(", ": search(", ": sessions("):
             found = "".join(answer for query, answer in answers.items() if way in query)
             assert sum(s.text in found for s in SAID) == seen, way
@@ -242,6 +270,7 @@ async def test_an_id_outside_answers_like_one_that_does_not_exist(house: House) 
         "Person": world.person("cleo"),
         "Session": world.session("attic"),
         "Message": world.message(4),
+        "Fact": fact_id(world, 4),
         JobType.__strawberry_definition__.name: house.jobs["cleo"],  # type: ignore[attr-defined]
     }
     assert set(cleo) == kinds
