@@ -57,6 +57,7 @@ def _forms(texts: Iterable[str]) -> Iterable[str]:
 def _stem(word: str) -> str:
     """Doubled letters at its end count once: plan, planning."""
     bare = _ENDINGS.sub("", word)
+    bare = bare[:-1] if len(bare) > 3 and bare.endswith("y") else bare  # carrying, carried
     return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] else bare
 
 
