@@ -54,6 +54,7 @@ BOUNDED = {
     "SplitPart.turns": "capped by the answer",
     "Correction.personIds": "concerned by one correction",
     "Correction.people": "concerned by one correction",
+    "Message.images": "at most 20 of a segment, or the transcript is refused",
 }
 
 
