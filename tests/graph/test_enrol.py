@@ -159,7 +159,7 @@ async def test_a_name_is_one_plain_line_however_it_is_given(graph: Graph, space:
         Correct(graph).reassign(space, ["m"], None, actor="account-1", why="", name=name),
         Correct(graph).split(space, "anybody", messages=["m"], actor="account-1", why="", name=name),
     ):
-        with pytest.raises(InvalidInput, match="name|alias"):
+        with pytest.raises(InvalidInput, match=r"name|alias"):
             await give
 
 
