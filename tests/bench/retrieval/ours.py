@@ -39,8 +39,10 @@ class Recording(OneRound):
 
     last: Looked | None = None
 
-    async def look(self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = ()) -> Looked:
-        looked = await super().look(scope, planned, filters, before)
+    async def look(
+        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[str] = ()
+    ) -> Looked:
+        looked = await super().look(scope, planned, filters, before, also)
         if self.last is None and not before:
             self.last = looked
         return looked
