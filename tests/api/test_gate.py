@@ -165,7 +165,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
     words = '"surprise party presents doctor knee operation secret mountains breakfast"'
     return {
         "search": [f"query: {words}, first: 20, explain: true{f}" for f in ("", f", {filters}")],
-        "ask": [f"question: {asked}, explain: true" for asked in (words, '"What did Ana tell Ben while I was out?"')],
+        "ask": [f"question: {asked}, explain: true" for asked in (words, '"What was said to me while I was out?"')],
         "who": [f"said: {words}, explain: true, to: {json.dumps(people)}"],
         "timeline": [f'person: "{p}", first: 9' for p in people[1:3]],
         "messages": ["first: 20", *(f'first: 9, speakerId: "{p}"' for p in people)],
