@@ -22,6 +22,7 @@ from service.pipelines.search import Search, Searched
 from service.retrieval.plan import Plan
 from service.retrieval.policy import Rules, RulesConfig
 from service.types.audio import TextEmbedder
+from service.types.candidates import Place
 from service.types.search import Filters
 from tests.bench.retrieval.corpus import Stored, store
 from tests.bench.retrieval.embedded import Embedded
@@ -40,7 +41,7 @@ class Recording(OneRound):
     last: Looked | None = None
 
     async def look(
-        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[str] = ()
+        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[Place] = ()
     ) -> Looked:
         looked = await super().look(scope, planned, filters, before, also)
         if self.last is None and not before:
