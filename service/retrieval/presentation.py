@@ -13,7 +13,7 @@ from service.types.search import Hit
 @dataclass(frozen=True, slots=True)
 class PresentationConfig:
     max_hits: int = 15  # what the papers keep, and about what a reader or an answer prompt takes in
-    min_relevance: float = 0.005  # of what was ranked; the two hundredth of them is chance
+    min_relevance: float = 0.005  # of the best hit's score; where little is visible, every score is low, and no less true
 
 
 def present(
@@ -27,9 +27,10 @@ def present(
     """The best hits, best first, each with its message, the round that first found it and why the asker sees it; what is not
     in `messages` (it left the scope since it was found) is passed over. At most `first`, and never more than `max_hits`."""
     config = config or PresentationConfig()
+    floor = config.min_relevance * max((c.score for c in ranked), default=0.0)
     shown = [
         Hit(messages[c.id], min(1.0, c.score), c.found, reasons[c.id], (since or {}).get(c.id, 1), c.because)
         for c in ranked
-        if c.score >= config.min_relevance and c.id in messages and c.id in reasons
+        if c.score >= floor and c.id in messages and c.id in reasons
     ]
     return tuple(shown[: config.max_hits if first is None else min(first, config.max_hits)])

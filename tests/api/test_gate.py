@@ -59,7 +59,7 @@ TOLD = [
     Told(
         "{speaker} hides the gifts where coats hang", [2, 1], "commitment", attribute="hiding place", value="where coats hang"
     ),
-    Told("something murmured of gifts", [3], attribute="hiding place", value="murmured"),
+    Told("Something murmured of gifts", [3], attribute="hiding place", value="murmured"),
     Told("the joint of {addressee} must be operated on", [4], "plan"),
     Told("{speaker} and {addressee} stay in the valley", [5, 4], "commitment", attribute="hiding place", value="the valley"),
     Told("{speaker} keeps it to herself", [6], "preference", attribute="hiding place", value="herself"),
