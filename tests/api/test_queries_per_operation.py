@@ -77,7 +77,10 @@ MESSAGE = f"{{ text speaker {PERSON} addressees {{ person {PERSON} }} session {{
         (f"{{ people(first: %d) {{ edges {{ node {{ messages(first: 5) {{ edges {{ node {MESSAGE} }} }} }} }} }} }}", 6),
         (f"{{ whoIsThis(first: %d) {{ totalCount edges {{ node {UNKNOWN} }} }} }}", 10),
         ("{ nameProposals(first: %d) { edges { node { name evidence { text } } } } }", 4),
-        (f'{{ search(query: "line", first: %d) {{ ... on SearchResult {{ hits {{ message {MESSAGE} }} }} }} }}', 18),
+        (
+            f'{{ search(query: "line", first: %d) {{ ... on SearchResult {{ hits {{ message {MESSAGE} }} }} }} }}',
+            28,
+        ),  # two rounds
     ],
 )
 async def test_a_full_page_takes_as_many_queries_as_one_item(

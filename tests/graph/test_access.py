@@ -21,6 +21,7 @@ from service.graph.paging import Page
 from service.graph.people import count_people, find_people, list_people
 from service.graph.search import SearchConfig, full_text, nearest_messages
 from service.graph.sessions import count_sessions, find_sessions, list_participants, list_sessions
+from service.types.candidates import Words
 from service.types.ids import fresh
 from service.types.search import Filters
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
@@ -101,10 +102,10 @@ async def test_two_tenants_read_at_once_and_see_their_own(graph: Graph, space: s
 
     async def read(world: World) -> set[str]:
         scope = await world.scope("ana")
-        found = await graph.read(full_text, scope, "red", Filters(), 10)
+        (found,) = await graph.read(full_text, scope, ["red"], Filters(), 10)
         near = await graph.read(nearest_messages, scope, "e5_small_v2_q", "turn", vectors[0], Filters(), 10)
         listed = await graph.read(list_messages, scope, page=Page(first=10))
-        return {r.id for r in found.ranking} | {r.id for r in near.ranking} | {m.id for m in listed.items}
+        return _at(world, found) | _at(world, near.found) | {m.id for m in listed.items}
 
     results = await asyncio.gather(*(read(world) for world in worlds * 10))
     for world, result in zip(worlds * 10, results, strict=True):
@@ -166,9 +167,10 @@ async def test_no_read_shows_more_or_less_than_the_oracle(
         assert {m.id for m in of_session.items} == {m for m in messages if found[m].session_id == id}
     for config in (SearchConfig(), SearchConfig(exact_limit=0), SearchConfig(exact_limit=0, few_audiences=0)):
         near = await graph.read(nearest_messages, scope, "e5_small_v2_q", "turn", vectors[0], Filters(), 60, config)
-        assert {r.id for r in near.ranking} == messages or near.how.startswith("index:")
-        assert {r.id for r in near.ranking} <= messages
-    assert {r.id for r in (await graph.read(full_text, scope, "word", Filters(), 60)).ranking} <= messages
+        assert _at(world, near.found) == messages or near.how.startswith("index:")
+        assert _at(world, near.found) <= messages
+    (found_by_word,) = await graph.read(full_text, scope, ["word"], Filters(), 60)
+    assert _at(world, found_by_word) <= messages
 
 
 def _may_read(said: Said, hearers: Sequence[str], unknown: bool) -> bool:
@@ -232,11 +234,16 @@ async def _visible(world: World, *hearers: str, unknown_hearer: bool = False, re
     return {i for i in range(len(world.said)) if world.message(i) in found}
 
 
+def _at(world: World, places: Words) -> set[str]:
+    """Ids of the messages that stand there."""
+    return {world.message(index) for _, index in places}
+
+
 async def _until_indexed(world: World, asker: str, n: int) -> None:
     """Full text and vectors appear shortly after the commit (0.2 s measured)."""
     scope = await world.scope(asker)
     for _ in range(100):
-        if len((await world.graph.read(full_text, scope, "the", Filters(), 10)).ranking) >= n:
+        if len((await world.graph.read(full_text, scope, ["the"], Filters(), 10))[0]) >= n:
             return
         await asyncio.sleep(0.05)
     raise AssertionError("not indexed after 5 s")
