@@ -29,9 +29,7 @@ HeardBy = Annotated[
 ]
 HeardByVoice = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--heard-by-voice", metavar="FILE", exists=True, help="A clip of somebody who hears it too. May be repeated."
-    ),
+    typer.Option("--heard-by-voice", metavar="FILE", exists=True, help="A clip of somebody who hears it too. May be repeated."),
 ]
 SaidBy = Annotated[list[str] | None, typer.Option("--by", metavar="PERSON", help="Only said by them. May be repeated.")]
 SaidTo = Annotated[list[str] | None, typer.Option("--to", metavar="PERSON", help="Only said to them. May be repeated.")]

@@ -297,7 +297,7 @@ class EmbeddedServer:
     def _set_password(self, java: str, classpath: str, ports: tuple[int, int]) -> None:
         """Works before the first start only. The password goes through a private file, not past `ps`."""
         if not self.password_file.exists():
-            _write_private(self.password_file, secrets.token_urlsafe(24))
+            _write_private(self.password_file, secrets.token_hex(24))  # one that began with "-" would be taken for an option
         arguments = self.directory / "arguments"
         _write_private(arguments, f'-cp "{classpath}" {ADMIN} dbms set-initial-password {self._password()}')
         environment = {**os.environ, "NEO4J_HOME": str(self.home), "NEO4J_CONF": str(self.home / "conf")}
