@@ -134,22 +134,6 @@ async def find_reasons(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str
     return {id: reason for id, reason in found[0]["reasons"]}
 
 
-FIND_SAID_BY_OR_TO = """
-UNWIND $ids AS wanted
-MATCH (m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
-WHERE a.id IN $audiences AND (
-  EXISTS { MATCH (p:Person)-[:SPEAKS]->(m) WHERE p.id IN $people }
-  OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $people })
-RETURN m.id AS id
-"""
-
-
-async def find_said_by_or_to(tx: Tx, scope: ReadScope, ids: Sequence[str], people: Sequence[str]) -> frozenset[str]:
-    """Those of `ids` that one of `people` said, or that were said to one of them."""
-    found = await rows(tx, FIND_SAID_BY_OR_TO, space=scope.space, audiences=scope.audiences, ids=list(ids), people=list(people))
-    return frozenset(row["id"] for row in found)
-
-
 FIND_OWN = """
 UNWIND $ids AS wanted
 MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)

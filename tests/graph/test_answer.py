@@ -11,10 +11,9 @@ from service.graph.driver import Graph
 from service.pipelines.answer import Answerer, sentences_of
 from service.pipelines.search import Search
 from service.pipelines.viewer import Refusal, ViewerRefused
-from service.types.ids import fresh
 from service.types.search import AnswerStatus, Filters, Tool
-from tests.graph.graph_builders import HashedWords, Said, World, seed
-from tests.graph.test_search import until_found
+from tests.graph.graph_builders import HashedWords, Said, World
+from tests.graph.searching import searchable
 
 SAID = [
     Said("ana", "Hello there. The key is under the flower pot. Do not tell anybody.", ("ana", "ben"), to=("ben",)),
@@ -27,16 +26,7 @@ SAID = [
 
 @pytest.fixture(scope="module")
 async def home(graph: Graph) -> World:
-    vectors = HashedWords().passages([s.text for s in SAID])
-    said = [replace(s, vector=vector) for s, vector in zip(SAID, vectors, strict=True)]
-    world = await seed(graph, f"test-{fresh()}", ("ana", "ben", "cleo"), said)
-    everything, search = await world.scope(reads_all=True), Search(graph, HashedWords())
-
-    async def found() -> list[str]:
-        return [hit.message.id for hit in (await search(everything, "key")).hits if hit.found[0].tool is Tool.BM25]
-
-    await until_found(found, 3)
-    return world
+    return await searchable(graph, ("ana", "ben", "cleo"), SAID, "key", 3)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ from service.language.chat import ChatUnreachable
 from service.language.prompts import ANSWER, FACTS, REVIEW
 from service.pipelines.facts import RememberFacts
 from service.settings import MODEL_USES, Settings
-from service.types.ids import fresh
 from service.types.search import AnswerStatus
 from service.wiring import Services
 from tests.chat_server import ChatServer, Reply, serving
 from tests.graph.correction_builders import EMBEDDER, ingest, session_id
-from tests.graph.graph_builders import HashedWords, Said, World, seed
-from tests.graph.test_search import until_found
+from tests.graph.graph_builders import Said, World
+from tests.graph.searching import searchable
 from tests.unit.language.talk import read
 
 SAID = [
@@ -70,17 +68,8 @@ async def services(graph: Graph, server: ChatServer, tmp_path: Path) -> AsyncIte
 
 @pytest.fixture(scope="module")
 async def home(graph: Graph) -> World:
-    vectors = HashedWords().passages([s.text for s in SAID])
-    said = [replace(s, vector=vector) for s, vector in zip(SAID, vectors, strict=True)]
-    world = await seed(graph, f"test-{fresh()}", ("ana", "ben", "cleo"), said)
     search = await Services(Settings(openai_base_url=None), graph).search()
-    everything = await world.scope(reads_all=True)
-
-    async def found() -> list[str]:
-        return [hit.message.id for hit in (await search(everything, "key")).hits if "bm25" in [f.tool for f in hit.found]]
-
-    await until_found(found, 3)
-    return world
+    return await searchable(graph, ("ana", "ben", "cleo"), SAID, "key", 3, search)
 
 
 async def test_an_answer_is_in_the_models_words_with_what_it_rests_on(home: World, services: Services) -> None:

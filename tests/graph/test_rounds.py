@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from service.graph.driver import Graph
 from service.pipelines.answer import Answerer
 from service.pipelines.search import PolicyStrayed, Search
-from service.types.ids import fresh
 from service.types.search import (
     AnswerStatus,
     Asked,
@@ -24,8 +22,8 @@ from service.types.search import (
     Wants,
     Written,
 )
-from tests.graph.graph_builders import HashedWords, Said, World, seed
-from tests.graph.test_search import until_found
+from tests.graph.graph_builders import HashedWords, Said, World
+from tests.graph.searching import searchable
 
 ALL = ("ana", "bo", "cy")
 SAID = [
@@ -40,18 +38,9 @@ SAID = [
 
 @pytest.fixture(scope="module")
 async def home(graph: Graph) -> World:
-    vectors = HashedWords().passages([s.text for s in SAID])
-    world = await seed(
-        graph, f"test-{fresh()}", ALL, [replace(s, vector=vector) for s, vector in zip(SAID, vectors, strict=True)]
-    )
+    world = await searchable(graph, ALL, SAID, "Rome", 3)
     for person in ("ana", "bo"):
         await world.attended(person, "monday")
-    everything, search = await world.scope(reads_all=True), Search(graph, HashedWords())
-
-    async def found() -> list[str]:
-        return [hit.message.id for hit in (await search(everything, "Rome")).hits if hit.found[0].tool is Tool.BM25]
-
-    await until_found(found, 3)
     return world
 
 

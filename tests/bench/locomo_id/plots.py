@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from scipy.stats import norm
 
 from tests.bench.locomo_id.evaluate import PAPER_POLICIES
 from tests.bench.locomo_id.sweeps import Point
+from tests.bench.pictures import figure
 
 COLOURS = {"ours": "black", "fixed": "tab:red", "update": "tab:blue", "gated": "tab:green", "knn": "tab:orange"}
 TICKS = (0.0001, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4)
@@ -29,7 +29,7 @@ def draw(folder: Path, points: Sequence[Point], scores: Mapping[str, tuple[npt.N
 
 def fragmentation_against_contamination(folder: Path, points: Sequence[Point]) -> Path:
     """Each policy's curve as τ_link moves; down and left is better."""
-    axes, save = _figure(folder, "fragmentation_contamination")
+    axes, save = figure(folder, "fragmentation_contamination")
     for system in ("ours", *PAPER_POLICIES):
         curve = [p for p in points if p.system == system and p.parameter.startswith("link")]
         if curve:
@@ -71,7 +71,7 @@ def sweeps(folder: Path, points: Sequence[Point]) -> Path:
 
 def det(folder: Path, scores: Mapping[str, tuple[npt.NDArray[np.float64], ...]]) -> Path:
     """Refused against let in, on normal deviates; the dot is where verification stands."""
-    axes, save = _figure(folder, "det")
+    axes, save = figure(folder, "det")
     for system, (genuine, impostor) in scores.items():
         points = np.unique(np.concatenate([genuine, impostor, [0.0]]))
         refused = np.searchsorted(np.sort(genuine), points, side="left") / len(genuine)
@@ -86,24 +86,6 @@ def det(folder: Path, scores: Mapping[str, tuple[npt.NDArray[np.float64], ...]])
     axes.grid(alpha=0.3)
     axes.legend()
     return save()
-
-
-def _figure(folder: Path, name: str) -> tuple[Any, Any]:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 5))
-
-    def save() -> Path:
-        path = folder / f"{name}.png"
-        figure.tight_layout()
-        figure.savefig(path, dpi=120)
-        pyplot.close(figure)
-        return path
-
-    return axes, save
 
 
 def _f1(point: Point) -> float:

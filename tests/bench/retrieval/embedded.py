@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -57,7 +59,7 @@ class Embedded:
             vectors = embed([missing[key] for key in some]).astype(np.float16)
             self._known.update(zip(some, vectors, strict=True))
             path = self._folder / f"{self._prefix}-{some[0][:16]}.npz"
-            unfinished = path.with_suffix(".tmp.npz")
+            unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.tmp.npz")  # threads share a text
             np.savez(unfinished, key=np.array(some), vector=vectors)
             unfinished.rename(path)
             self._shards.add(path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from tests.bench.pictures import figure
 from tests.bench.report import Row
 
 ORDER = (
@@ -34,7 +34,7 @@ def draw(folder: Path, rows: Sequence[Row]) -> list[Path]:
 def recall_curves(folder: Path, name: str, rows: Sequence[Row]) -> Path:
     """Recall over how much is read, in tokens where they were counted."""
     whole = next(row.condition for row in rows if row.metric == "recall_at_15")
-    axes, save = _figure(folder, f"{name}_recall")
+    axes, save = figure(folder, f"{name}_recall", width=7.0)
     for system in _systems(rows):
         of = {row.metric: row for row in rows if row.system == system and row.condition == whole}
         shown = [of[f"recall_at_{cut}"] for cut in CUTS]
@@ -49,7 +49,7 @@ def by_group(folder: Path, name: str, rows: Sequence[Row]) -> Path:
     """Recall@15 by kind of question, with intervals."""
     shown = [row for row in rows if row.metric == "recall_at_15"]
     groups, systems = list(dict.fromkeys(row.condition for row in shown)), _systems(rows)
-    axes, save = _figure(folder, f"{name}_groups", width=2.5 + 1.4 * len(groups))
+    axes, save = figure(folder, f"{name}_groups", width=2.5 + 1.4 * len(groups))
     for place, system in enumerate(systems):
         of = {row.condition: row for row in shown if row.system == system}
         at = [i for i, group in enumerate(groups) if group in of]
@@ -69,7 +69,7 @@ def gains(folder: Path, name: str, rows: Sequence[Row]) -> Path:
     shown = [row for row in rows if row.metric.startswith("recall_at_15_over_")]
     whole = shown[0].condition
     shown = [row for row in shown if row.condition == whole]
-    axes, save = _figure(folder, f"{name}_gains")
+    axes, save = figure(folder, f"{name}_gains", width=7.0)
     for place, row in enumerate(reversed(shown)):
         low, high = row.ci95 or (row.value, row.value)
         axes.errorbar(100 * row.value, place, xerr=[[100 * (row.value - low)], [100 * (high - row.value)]], fmt="ko", capsize=3)
@@ -83,21 +83,3 @@ def gains(folder: Path, name: str, rows: Sequence[Row]) -> Path:
 def _systems(rows: Sequence[Row]) -> list[str]:
     found = dict.fromkeys(row.system for row in rows if row.metric == "recall_at_15")
     return sorted(found, key=lambda system: (ORDER.index(system) if system in ORDER else len(ORDER), system))
-
-
-def _figure(folder: Path, name: str, width: float = 7.0) -> tuple[Any, Any]:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(width, 5))
-
-    def save() -> Path:
-        path = folder / f"{name}.png"
-        figure.tight_layout()
-        figure.savefig(path, dpi=120)
-        pyplot.close(figure)
-        return path
-
-    return axes, save
