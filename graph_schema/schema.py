@@ -142,6 +142,7 @@ NODES: tuple[Node, ...] = (
         Property("encoder", "string", "voice embedding space used"),
         Property("embedder", "string", "text embedding space used"),
         Property("facts_by", "string", "extractor whose facts of this session are written; none: not yet"),
+        Property("entities_by", "string", "reader whose mentions of entities are written, over these facts; none: not yet"),
         Property("checkpoint", "string", "JSON: how far the fold has been written, and its state beyond the graph"),
         unique=(("space", "external_id"),),
         ranges=(("space", "started_at", "id"),),
@@ -225,11 +226,9 @@ NODES: tuple[Node, ...] = (
     _node("Schema", "left brain: a theme holding entities", Property("label", "string", "for people")),
     _node(
         "Entity",
-        "left brain: a person, place, thing, event or topic spoken of",
-        Property("name", "string", "as written"),
-        Property("normal_name", "string", "NFKC, case-folded"),
+        "left brain: a person, place, thing, event or topic spoken of; exists for who may read where it is mentioned",
+        Property("normal_name", "string", "NFKC, case-folded; of a common noun the lemma"),
         Property("type", "string", "person | place | organisation | thing | event | topic"),
-        Property("aliases", "list<string>", "other names, each of one entity only"),
         unique=(("space", "type", "normal_name"),),
     ),
     _node(
@@ -389,8 +388,13 @@ EDGES: tuple[Edge, ...] = (
         "MICRO",
         ("Entity",),
         ("Entity",),
-        "related",
-        (Property("weight", "float", "grows and decays"), Property("strength", "string", "strong | weak")),
+        "mentioned in the same turns; from the smaller id to the greater. Counted over all turns: never shown, only a way to "
+        "what a viewer may see of it",
+        (
+            Property("weight", "float", "turns that mention both, at `at`: each is halved with every half-life before it"),
+            Property("strength", "string", "strong | weak, at `at`"),
+            Property("at", "datetime", "when the last of these turns was said"),
+        ),
     ),
     Edge(
         "MACRO",
@@ -425,7 +429,20 @@ EDGES: tuple[Edge, ...] = (
     ),
     Edge("ABOUT", ("NameProposal",), ("Person", "LocalSpeaker"), "whose name it may be"),
     Edge("ATTACHED_TO", ("AudioMemory", "Image"), ("Entity", "Message"), "sounds like this; was shown with it"),
-    Edge("MENTIONED_IN", ("Entity",), ("Fact", "Message"), "is spoken of there"),
+    Edge(
+        "MENTIONED_IN",
+        ("Entity",),
+        ("Fact", "Message"),
+        "is spoken of there; in a fact where its own turn only points to it",
+        (Property("surface", "string", "as it was said"), Property("kind", "string", "name | noun")),
+    ),
+    Edge(
+        "ALIAS_OF",
+        ("Entity",),
+        ("Entity",),
+        "another name of the same, as somebody said; at most one leaves an entity, and taking it away undoes it",
+        (Property("by", "string", "account or person who said so"), Property("why", "string", "reason")),
+    ),
     Edge("ACTIVATED", ("Query",), ("Entity",), "the question touched it"),
     Edge(
         "MERGED_INTO",

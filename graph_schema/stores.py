@@ -53,7 +53,7 @@ STORES: tuple[Store, ...] = (
     Store("messages", "graph", "what was said, its embeddings, who said it to whom", _WITH_SPACE, ("Message",)),
     Store("images", "graph", "references to and captions of images shown, and their embeddings", _WITH_SPACE, ("Image",)),
     Store("facts", "graph", "statements with the turns they are made from, and their embeddings", _WITH_SPACE, ("Fact",)),
-    Store("left brain", "graph", "entities and themes spoken of", _SUBJECT, ("Entity", "Schema"), built=False),
+    Store("left brain", "graph", "entities and themes spoken of", _WITH_SPACE, ("Entity", "Schema")),
     Store("right brain", "graph", "attitudes and traits of a person", _SUBJECT, ("PersonaNode",), built=False),
     Store(
         "audiences",

@@ -95,6 +95,7 @@ RETURN DISTINCT audience
 SAVE_FACTS_BY = """
 MATCH (s:Session {space: $space, id: $session_id})
 SET s.facts_by = $extractor
+REMOVE s.entities_by
 """
 
 COUNT_FACTS_OF_SESSION = """

@@ -1,0 +1,82 @@
+"""Entities: what is spoken of, as it is read from turns, and as a viewer may see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class EntityType(StrEnum):
+    PERSON = "person"
+    PLACE = "place"
+    ORGANISATION = "organisation"
+    THING = "thing"
+    EVENT = "event"
+    TOPIC = "topic"
+
+
+class MentionKind(StrEnum):
+    NAME = "name"
+    """A proper name: Cork, Nora Keller."""
+    NOUN = "noun"
+    """A common noun: telescope, dentist appointment."""
+
+
+class Strength(StrEnum):
+    STRONG = "strong"
+    WEAK = "weak"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One thing that one turn speaks of. Equal `type` and `name` are the same entity, whoever speaks."""
+
+    type: EntityType
+    name: str
+    """Normalised: NFKC, case-folded; of a common noun the lemma, with the nouns that it is compounded with."""
+    surface: str
+    """As it was said."""
+    kind: MentionKind
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntity:
+    """An entity as a viewer may see it: everything here is counted over what they may read."""
+
+    id: str
+    name: str
+    """As it was said most often."""
+    type: EntityType
+    theme: str
+    aliases: tuple[str, ...]
+    """Names of what somebody held to be the same, where they were said, each as it was said most often."""
+    num_mentions: int
+    first_at: datetime
+    last_at: datetime
+    weight: float
+    """Mentions, each halved with every half-life that went by since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another entity, spoken of in the same turns."""
+
+    id: str
+    name: str
+    type: EntityType
+    weight: float
+    """Turns that mention both, each halved with every half-life that went by since."""
+    strength: Strength
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A schema of the left brain, as far as the viewer may see what it holds."""
+
+    id: str
+    label: str
+    num_entities: int
+    num_mentions: int
+    last_at: datetime
+    weight: float
