@@ -112,7 +112,7 @@ class Graph:
         except (failures.ConfigurationError, ValueError) as error:
             raise UnusableNeo4jUri(uri=config.uri, reason=error) from error
         try:
-            async with _explained(config):
+            async with explained(config):
                 agent = await _agent(driver, config.database)
             version = server_version(agent)
             if version[:2] < NEEDED_VERSION:
@@ -125,13 +125,13 @@ class Graph:
     async def read(self, work: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(tx, …)` in a read transaction; run again after a deadlock or a lost connection, so it must be repeatable."""
         timed = neo4j.unit_of_work(timeout=self.config.query_timeout)(work)
-        async with _explained(self.config), self.session(neo4j.READ_ACCESS) as session:
+        async with explained(self.config), self.session(neo4j.READ_ACCESS) as session:
             return await session.execute_read(timed, *args, **kwargs)
 
     async def write(self, work: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(tx, …)` in a write transaction; run again as `read` is."""
         timed = neo4j.unit_of_work(timeout=self.config.query_timeout)(work)
-        async with _explained(self.config), self.session(neo4j.WRITE_ACCESS) as session:
+        async with explained(self.config), self.session(neo4j.WRITE_ACCESS) as session:
             return await session.execute_write(timed, *args, **kwargs)
 
     def session(self, access: str = neo4j.WRITE_ACCESS) -> neo4j.AsyncSession:
@@ -187,8 +187,9 @@ def _native(value: Any) -> Any:
 
 
 @asynccontextmanager
-async def _explained(config: GraphConfig) -> AsyncIterator[None]:
-    """The driver's failures as ours; a failure of the query itself (a broken constraint, a typing error) passes unchanged."""
+async def explained(config: GraphConfig) -> AsyncIterator[None]:
+    """The driver's failures as ours, also of an engine's own driver on the same server; a failure of the query itself (a broken
+    constraint, a typing error) passes unchanged."""
     try:
         yield
     except failures.AuthError as error:
