@@ -178,6 +178,10 @@ class Recogniser(Protocol):
 
     def __call__(self, waveform: Waveform, *, language: str | None = None) -> Recognised: ...
 
+    def quick(self, waveform: Waveform, *, language: str | None = None) -> str:
+        """The words of one utterance, soon: while it is being said."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
