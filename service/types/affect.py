@@ -1,0 +1,142 @@
+"""How does somebody feel, and what are they like? A turn's affect, what it shows of its speaker, and what stays of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Emotion(StrEnum):
+    """What is told apart; close to VoiceMem's eight, without those that words hardly tell (seedcode: conflicted, aggrieved)."""
+
+    JOY = "joy"
+    CALM = "calm"
+    SADNESS = "sadness"
+    ANGER = "anger"
+    ANXIETY = "anxiety"
+    TIREDNESS = "tiredness"
+    LONELINESS = "loneliness"
+
+
+class Aspect(StrEnum):
+    """What a turn shows of its speaker."""
+
+    FEELING = "feeling"
+    """They feel so now, perhaps because of something or somebody."""
+    ATTITUDE = "attitude"
+    """They like or dislike something or somebody."""
+    SELF = "self"
+    """They say that they are so: impatient, a morning person."""
+
+
+class PersonaKind(StrEnum):
+    INDEPENDENT = "independent"
+    """Of the person alone: often anxious, shy."""
+    CROSS_ENTITY = "cross_entity"
+    """Toward something or somebody: dislikes the dentist, is angry with Ben."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prosody:
+    """How a turn was spoken, measured from its sound; nothing about what that means."""
+
+    pitch: float | None
+    """Median fundamental frequency, Hz; None where too little of it is voiced."""
+    pitch_range: float | None
+    """From the 10th to the 90th percentile of it, semitones."""
+    level: float
+    """dB of full scale."""
+    rate: float | None
+    """Words a second of net speech; None without words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affect:
+    """An estimate of one turn: from words, and from the voice against the same speaker's usual where that is known."""
+
+    valence: float
+    """Unpleasant to pleasant, [-1, 1]; from words only."""
+    arousal: float
+    """Quiet to stirred, [0, 1]."""
+    emotion: Emotion | None = None
+    """The strongest that the speaker says to feel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing that a turn shows of its speaker: what Modify adds to the memory of them ([M], short horizon)."""
+
+    aspect: Aspect
+    intensity: float
+    """[0, 1]."""
+    polarity: float
+    """Against to for, [-1, 1]; 0 for what no longer holds without its opposite holding."""
+    emotion: Emotion | None = None
+    """Of a feeling."""
+    target: str | None = None
+    """Whom or what it concerns, as said without articles; ADDRESSEE for whom the turn is said to; of SELF what they are."""
+    cause: str | None = None
+    """Why, as said."""
+    changed: bool = False
+    """Said as a change: no longer, not any more, used to."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAffect:
+    """What Modify makes of one turn."""
+
+    message_id: str
+    affect: Affect
+    marks: tuple[Mark, ...]
+    prosody: Prosody | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A mark where it stands: evidence for what a person is like."""
+
+    mark: Mark
+    message_id: str
+    session_id: str
+    said_at: datetime
+    target: str | None
+    """What the mark's target is one with: "person:ID", or plain words; equal for equal targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """What stays of many turns: an attitude or trait, by what speaks for it among the turns that were looked at."""
+
+    kind: PersonaKind
+    aspect: Aspect
+    target: str | None
+    """As Shown.target."""
+    words: str | None
+    """The target as last said."""
+    emotion: Emotion | None
+    polarity: float
+    """[-1, 1], the newer the heavier."""
+    intensity: float
+    """[0, 1], the newer the heavier, and fading since it was last shown."""
+    support: int
+    """Turns that speak for it."""
+    num_sessions: int
+    """Sessions that these are from."""
+    since: datetime
+    """When it first showed and not otherwise since, UTC."""
+    last: datetime
+    """When it last showed, UTC."""
+    evidence: tuple[str, ...]
+    """Ids of the turns, newest first."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes it one with another; not its polarity: who comes to dislike what they liked has one attitude, changed."""
+        return (self.aspect.value, self.emotion.value if self.emotion else "", self.target or "")
+
+
+def heard_on(shown: Sequence[Shown]) -> int:
+    """Sessions that marks are from."""
+    return len({one.session_id for one in shown})
