@@ -293,9 +293,9 @@ class Services(Models):
         from service.language.retrieval_model import RetrievalModel
         from service.pipelines.search import Search
 
-        embedder, chat = await asyncio.gather(self.text_embedder(), self.chat("search"))
+        embedder, chat, images = await asyncio.gather(self.text_embedder(), self.chat("search"), self.images())
         policy = RetrievalModel(chat) if chat is not None else None
-        return await self._once("search", lambda: Search(self.graph, embedder, policy=policy))
+        return await self._once("search", lambda: Search(self.graph, embedder, policy=policy, images=images))
 
     async def images(self) -> Images:
         from service.language.images import load_image_embedder

@@ -18,9 +18,9 @@ from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.sessions import find_sessions
 from service.types.facts import KnownFact
+from service.types.images import KnownImage
 from service.types.memory import Message, Session
 from service.types.people import Person, Viewer
-from service.types.told import Image
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Reading:
         self.people: DataLoader[str, Person | None] = DataLoader(self._by_id(find_people))
         self.sessions: DataLoader[str, Session | None] = DataLoader(self._by_id(find_sessions))
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
-        self.images: DataLoader[str, Sequence[Image]] = DataLoader(self._images)
+        self.images: DataLoader[str, Sequence[KnownImage]] = DataLoader(self._images)
         self.facts: DataLoader[str, KnownFact | None] = DataLoader(self._by_id(find_facts))
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
@@ -57,7 +57,7 @@ class Reading:
 
         return load
 
-    async def _images(self, message_ids: list[str]) -> list[Sequence[Image]]:
+    async def _images(self, message_ids: list[str]) -> list[Sequence[KnownImage]]:
         found = await self.read(list_images, message_ids)
         return [found.get(id, ()) for id in message_ids]
 

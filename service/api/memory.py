@@ -12,6 +12,7 @@ from service.api.cursors import page
 from service.api.loaders import Of, Reading
 from service.types.memory import Addressee, How, Message, Session, SessionStatus
 from service.types.people import Person
+from service.types.told import Image
 
 strawberry.enum(How, name="How", description="How we know to whom something was said.")
 strawberry.enum(SessionStatus, name="SessionStatus", description="How far the writing of a session is.")
@@ -113,8 +114,13 @@ class DecisionType:
 
 @strawberry.type(name="Image", description="An image shown with a message.")
 class ImageType:
+    id: strawberry.ID = strawberry.field(description="To find others like it by.")
     reference: str | None = strawberry.field(description="Address or name as delivered; nobody has opened it.")
     caption: str | None = strawberry.field(description="What it shows, in words.")
+
+    @classmethod
+    def from_record(cls, id: str, image: Image) -> ImageType:
+        return cls(id=strawberry.ID(global_id("Image", id)), reference=image.reference, caption=image.caption)
 
 
 @strawberry.type(name="Message", description="One speaker turn, as the viewer may read it.")
@@ -144,7 +150,7 @@ class MessageType(Node):
 
     @strawberry.field(description="Images shown with it, in their order; at most 20.", metadata=LIST)
     async def images(self) -> list[ImageType]:
-        return [ImageType(reference=i.reference, caption=i.caption) for i in await self.reading.images.load(self.record.id)]
+        return [ImageType.from_record(known.id, known.image) for known in await self.reading.images.load(self.record.id)]
 
     @strawberry.field(description="The message it answers; null where the viewer may not read that one.")
     async def reply_to(self) -> MessageType | None:

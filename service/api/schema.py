@@ -15,6 +15,7 @@ from strawberry.types import ExecutionContext
 from service.api import corrections as correction_api
 from service.api import facts as fact_api
 from service.api import identity as identity_api
+from service.api import images as image_api
 from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import profiles as profile_api
@@ -37,7 +38,7 @@ from service.api.mutations import Id, Mutation
 from service.api.names import NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
 from service.api.profiles import ProfileType
-from service.api.search import AskerInput, AskOutcome, FiltersInput, SearchOutcome
+from service.api.search import SEARCH, AskedAt, Asker, AskerInput, AskOutcome, Explain, Narrowed, SearchOutcome, Zone
 from service.api.spaces import EncoderType, SpaceType
 from service.api.who import TimelineEntryType, WhoOutcome
 from service.graph.messages import count_messages, list_messages
@@ -46,15 +47,6 @@ from service.graph.sessions import count_sessions, list_sessions
 from service.types.people import Assurance
 
 strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
-SEARCH = {"weight": 50}
-"""A full-text and two vector searches: about as long as a page of 100 messages takes."""
-Explain = Annotated[bool, strawberry.argument(description="Also say how it was found.")]
-Asker = Annotated[AskerInput | None, strawberry.argument(description="Who asks and who hears it; else the headers say.")]
-AskedAt = Annotated[
-    datetime | None, strawberry.argument(description='When it is asked: what "yesterday" counts from. Now unless told.')
-]
-Zone = Annotated[str | None, strawberry.argument(description="Time zone of the asker: a name such as Europe/Berlin. Else UTC.")]
-Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
 
 
 @strawberry.type(name="Viewer", description="Who asks, as this service sees it, and what they may see.")
@@ -197,6 +189,12 @@ class Query:
         found = who_api.who(info.context, said, by or [], to or [], explain, filters, asker, asked_at, zone)
         outcome: WhoOutcome = await expected(found)
         return outcome
+
+    image_search: image_api.ImageSearchOutcome = strawberry.field(
+        resolver=image_api.image_search,
+        description="Images by what they show: by words, or like another image. Seen with the message they were shown with.",
+        metadata=SEARCH,
+    )
 
     @strawberry.field(
         description="What somebody said and what was said to them, in spoken order; empty for one the viewer knows nothing of.",

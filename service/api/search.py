@@ -29,7 +29,9 @@ from service.types.search import (
 from service.types.search import Asked as Question
 
 strawberry.enum(Tool, name="Tool", description="How a message was found.")
-strawberry.enum(Layer, name="Layer", description="What was looked into: what was said, facts taken from it, or profiles.")
+strawberry.enum(
+    Layer, name="Layer", description="What was looked into: what was said, facts taken from it, profiles, or images."
+)
 strawberry.enum(QuestionType, name="QuestionType", description="What kind of answer a question wants.")
 strawberry.enum(AnswerStatus, name="AnswerStatus", description="Whether there is an answer.")
 MAX_NAMED = 50
@@ -145,11 +147,18 @@ class RoundType:
     legs: list[str] = strawberry.field(description="Which search ran and how.")
     new: int = strawberry.field(description="How many of the best hits no round before had among its best.")
     sufficient: bool = strawberry.field(description="Whether it was the last because it was enough.")
+    ended: str | None = strawberry.field(description="Why no further round was made; only of the last.")
 
     @classmethod
     def from_record(cls, made: Round) -> RoundType:
         return cls(
-            number=made.number, query=made.query, why=made.why, legs=list(made.legs), new=made.new, sufficient=made.sufficient
+            number=made.number,
+            query=made.query,
+            why=made.why,
+            legs=list(made.legs),
+            new=made.new,
+            sufficient=made.sufficient,
+            ended=made.ended,
         )
 
 
@@ -233,6 +242,15 @@ class AnswerType:
         )
 
 
+SEARCH = {"weight": 50}
+"""A full-text and two vector searches: about as long as a page of 100 messages takes."""
+Explain = Annotated[bool, strawberry.argument(description="Also say how it was found.")]
+Asker = Annotated[AskerInput | None, strawberry.argument(description="Who asks and who hears it; else the headers say.")]
+AskedAt = Annotated[
+    datetime | None, strawberry.argument(description='When it is asked: what "yesterday" counts from. Now unless told.')
+]
+Zone = Annotated[str | None, strawberry.argument(description="Time zone of the asker: a name such as Europe/Berlin. Else UTC.")]
+Narrowed = Annotated[FiltersInput | None, strawberry.argument(description="Narrows the search.")]
 SearchOutcome: TypeAlias = Annotated[
     SearchResultType | NotFound | NotAllowed | VoiceNotAccepted | InvalidInput,
     strawberry.union("SearchOutcome", description="What was found, or why nothing was looked for."),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.questions import AskAs
+from service.cli.questions import AskAs, ByOrTo, Explain, InSession, Options, SaidBy, SaidTo, Since, Until
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import plain, show, table
 
 if TYPE_CHECKING:
     from service.pipelines.images import Embedded
-    from service.types.images import FoundImage
+    from service.types.images import ImagesFound
     from service.wiring import Services
 
 images = typer.Typer(rich_markup_mode=None, help="Images shown with what was said.")
@@ -27,26 +27,46 @@ def add_to(app: typer.Typer) -> None:
 def find(
     words: Annotated[str | None, typer.Argument(help="What they show.")] = None,
     like: Annotated[str | None, typer.Option(metavar="ID", help="An image instead of words: find others like it.")] = None,
-    first: Annotated[int, typer.Option(help="How many.")] = 10,
+    first: Annotated[int, typer.Option(help="How many, 50 at most.")] = 10,
     person: AskAs = None,
+    by: SaidBy = None,
+    to: SaidTo = None,
+    by_or_to: ByOrTo = None,
+    session: InSession = None,
+    since: Since = None,
+    until: Until = None,
+    explain: Explain = False,
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
     """Find images by what they show, as far as the asker may see them.
 
-    Example: voicegraph images find "a red boat" --as Dana
+    Example: voicegraph images find "a red boat" --as Dana --by Ben
     """
+    options = Options.of(person, None, None, None, by, to, by_or_to, session, since, until, None)
 
-    async def work(services: Services) -> list[FoundImage]:
-        from service.cli.who import scope_of
+    async def work(services: Services) -> ImagesFound:
+        from service.pipelines.images import LookedFor
 
-        scope = await scope_of(services, person=person, voice=None, heard_by=(), heard_by_voices=())
-        return await (await services.images()).find(scope, words=words, like=like, first=first)
+        by = LookedFor(words, like.removeprefix("Image:") if like else None)
+        scope, filters = await options.scope(services), await options.filters(services)
+        return await (await services.images())(scope, by, filters, first=first)
 
     found = with_services(work, space=space)
-    rows = [(i.id, i.image.reference, i.image.caption, i.message_id, f"{i.score:.2f}") for i in found]
-    columns = ("id", "image", "shows", "message", "cosine")
-    show(found, as_json, lambda: table(columns, rows, empty="No image that may be seen here fits."))
+    show(found, as_json, lambda: _drawn(found, explain))
+
+
+def _drawn(found: ImagesFound, explain: bool) -> Any:
+    from rich.console import Group
+
+    rows = []
+    for hit in found.hits:
+        one = hit.found
+        seen = (hit.visible_because, f"{hit.message.said_at:%Y-%m-%d %H:%M}") if explain else ()
+        rows.append((one.id, one.image.reference, one.image.caption, one.message_id, f"{one.score:.2f}", *seen))
+    columns = ("id", "image", "shows", "message", "cosine", *(("seen because", "at") if explain else ()))
+    drawn = table(columns, rows, empty="No image that may be seen here fits.")
+    return Group(drawn, f"Of {found.visible} images that may be seen, compared by {found.model}.") if explain else drawn
 
 
 @images.command("embed")

@@ -38,7 +38,7 @@ InSession = Annotated[list[str] | None, typer.Option("--session", metavar="ID", 
 Since = Annotated[str | None, typer.Option(metavar="TIME", help="Said from then on: ISO 8601 with its zone.")]
 Until = Annotated[str | None, typer.Option(metavar="TIME", help="Said before then: ISO 8601 with its zone.")]
 LayerName = Annotated[
-    list[str] | None, typer.Option("--layer", metavar="NAME", help="interactions, facts or profiles. May be repeated.")
+    list[str] | None, typer.Option("--layer", metavar="NAME", help="interactions, facts, profiles or images. May be repeated.")
 ]
 AskedAt = Annotated[str | None, typer.Option(metavar="TIME", help='When it is asked: what "yesterday" counts from. Now.')]
 Zone = Annotated[str | None, typer.Option(metavar="NAME", help="Time zone of who asks, such as Europe/Berlin. UTC.")]
@@ -220,5 +220,5 @@ def _drawn_hits(hits: tuple[Hit, ...], rounds: tuple[Round, ...], names: dict[st
     drawn = table(columns, rows, empty="Nothing that fits.")
     if not explain:
         return drawn
-    made = [(str(r.number), r.query, r.why, ", ".join(r.legs), str(r.new), "yes" if r.sufficient else "no") for r in rounds]
+    made = [(str(r.number), r.query, r.why, ", ".join(r.legs), str(r.new), r.ended or "no") for r in rounds]
     return Group(drawn, "", table(("round", "looked for", "why", "searches", "new", "enough"), made))

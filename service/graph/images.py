@@ -10,9 +10,11 @@ import numpy as np
 
 from service.graph.cypher import for_space
 from service.graph.driver import rows
+from service.graph.search import narrowed
 from service.types.audio import Samples
 from service.types.ids import derived
-from service.types.images import FoundImage
+from service.types.images import FoundImage, KnownImage
+from service.types.search import Filters
 from service.types.told import Image
 
 if TYPE_CHECKING:
@@ -58,41 +60,61 @@ MATCH (m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences
 MATCH (i:Image)-[:ATTACHED_TO]->(m)
 WITH m, i ORDER BY i.position
-RETURN m.id AS message_id, collect(i {.reference, .caption}) AS images
+RETURN m.id AS message_id, collect(i {.id, .reference, .caption}) AS images
 """
 
 
-async def list_images(tx: Tx, scope: ReadScope, message_ids: Sequence[str]) -> dict[str, list[Image]]:
+async def list_images(tx: Tx, scope: ReadScope, message_ids: Sequence[str]) -> dict[str, list[KnownImage]]:
     """Message id → its images in the order shown; messages outside the scope are missing, like those without images."""
     found = await rows(tx, LIST_IMAGES, space=scope.space, audiences=scope.audiences, ids=list(message_ids))
-    return {row["message_id"]: [Image(i["reference"], i["caption"]) for i in row["images"]] for row in found}
+    return {
+        row["message_id"]: [KnownImage(i["id"], Image(i["reference"], i["caption"])) for i in row["images"]] for row in found
+    }
 
 
 NEAREST_IMAGES = """
 MATCH (i:Image {space: $space})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences AND i.embedding__<space> IS NOT NULL
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
 WITH i, m, vector.similarity.cosine(i.embedding__<space>, $vector) AS score
-ORDER BY score DESC, i.id LIMIT $limit
-RETURN i {.id, .reference, .caption, message_id: m.id, score: 2 * score - 1} AS image
+ORDER BY score DESC, i.id LIMIT $k
+RETURN i {.id, .reference, .caption, message: m.id, session: m.session_id, index: m.index, score: 2 * score - 1} AS image
 """
 
 
-async def nearest_images(tx: Tx, scope: ReadScope, space_name: str, vector: Samples, limit: int) -> list[FoundImage]:
-    """The visible images nearest to `vector` (L2-normalised, of the embedding space `space_name`), exactly, best first.
+async def nearest_images(
+    tx: Tx, scope: ReadScope, space_name: str, vector: Samples, filters: Filters, k: int
+) -> list[FoundImage]:
+    """The `k` visible images nearest to `vector` (L2-normalised, of the embedding space `space_name`), exactly, best first;
+    `filters` are asked of the messages that they were shown with.
 
     Walks all images of the space: those of a hundred thousand would want the index, which here could only filter afterwards."""
-    found = await rows(
-        tx,
-        for_space(NEAREST_IMAGES, space_name),
-        space=scope.space,
-        audiences=scope.audiences,
-        vector=vector.tolist(),
-        limit=limit,
-    )
+    query = for_space(NEAREST_IMAGES, space_name)
+    found = await rows(tx, query, vector=vector.tolist(), k=k, **await narrowed(tx, scope, filters))
     return [
-        FoundImage(image["id"], image["message_id"], Image(image["reference"], image["caption"]), image["score"])
-        for image in (row["image"] for row in found)
+        FoundImage(
+            one["id"], one["message"], Image(one["reference"], one["caption"]), one["score"], (one["session"], one["index"])
+        )
+        for one in (row["image"] for row in found)
     ]
+
+
+COUNT_IMAGES = """
+MATCH (i:Image {space: $space})-[:ATTACHED_TO]->(:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND i.embedding__<space> IS NOT NULL
+RETURN count(i) AS n
+"""
+
+
+async def count_images(tx: Tx, scope: ReadScope, space_name: str) -> int:
+    """How many images the scope holds that have an embedding in `space_name`."""
+    found = await rows(tx, for_space(COUNT_IMAGES, space_name), space=scope.space, audiences=scope.audiences)
+    return int(found[0]["n"])
 
 
 FIND_IMAGE_VECTOR = """

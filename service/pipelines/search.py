@@ -13,6 +13,7 @@ from service.graph.directed import list_directed, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
+from service.pipelines.image_leg import look_at_images, only_images
 from service.pipelines.one_round import OneRound
 from service.retrieval.lucene import escaped
 from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, plan
@@ -43,6 +44,7 @@ from service.types.search import (
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Graph, Tx
+    from service.pipelines.images import Images
 
 
 class PolicyStrayed(VoicegraphError):
@@ -90,11 +92,13 @@ class Search:
         *,
         policy: RetrievalPolicy | None = None,
         one_round: OneRound | None = None,
+        images: Images | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._graph = graph
         self._embedder = embedder
         self._round = one_round or OneRound(graph, embedder)
+        self._images = images
         self._policy = policy or Rules()
         self._clock = clock
         self.config = config or SearchPipelineConfig()
@@ -145,17 +149,26 @@ class Search:
         while len(so_far.done) < self.config.max_rounds:
             step = await self._policy(asked, so_far.done)
             if isinstance(step, Enough):
-                so_far = so_far.enough()
+                so_far = so_far.enough(step.why)
                 break
             if not set(step.extend) <= {one.id for done in so_far.done for one in done.evidence}:
                 raise PolicyStrayed(policy=self._policy.name)
             same = step.query == question
             aim = planned if same else (await self._graph.read(_plan, scope, step.query, moment, zone))[0]
-            also = await self._beside(scope, question, step, so_far, filters)
-            pool = _of_layers(await self._look(scope, aim, filters, step, also), filters.layers)
+            pool = await self._pool(scope, question, aim, filters, step, so_far)
             gathered = so_far.gathered.and_then(len(so_far.done) + 1, pool.candidates, same_question=same)
             so_far = so_far.and_then(step, pool, gathered, await self._evidence(scope, gathered))
+        else:
+            so_far = so_far.ended(f"no more than {self.config.max_rounds} rounds are made")
         return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
+
+    async def _pool(self, scope: ReadScope, question: str, aim: Plan, filters: Filters, step: Step, so_far: _SoFar) -> Pool:
+        """One round, with what images found where they were looked at."""
+        pictured = await look_at_images(self._images, scope, step.query, filters)
+        if only_images(filters.layers):
+            return pictured.alone(await self._graph.read(count_messages, scope))
+        also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
+        return _of_layers(pictured.joined(await self._look(scope, aim, filters, step, also)), filters.layers)
 
     def _moment(self, asked_at: datetime | None) -> datetime:
         first, last = self.config.years
@@ -278,9 +291,13 @@ class _SoFar:
         made = Round(len(self.rounds) + 1, step.query, step.why, pool.legs, len(now - self.shown), sufficient=False)
         return _SoFar(gathered, (*self.done, Done(step, evidence)), (*self.rounds, made), self.shown | now, pool.visible)
 
-    def enough(self) -> _SoFar:
+    def enough(self, why: str) -> _SoFar:
         """The policy wanted no further round: what was there after the last one was enough, as far as it can tell."""
-        return replace(self, rounds=(*self.rounds[:-1], *(replace(last, sufficient=True) for last in self.rounds[-1:])))
+        rounds = (*self.rounds[:-1], *(replace(last, sufficient=True) for last in self.rounds[-1:]))
+        return replace(self, rounds=rounds).ended(why)
+
+    def ended(self, why: str) -> _SoFar:
+        return replace(self, rounds=(*self.rounds[:-1], *(replace(last, ended=why) for last in self.rounds[-1:])))
 
 
 def narrowing(planned: Plan, filters: Filters) -> Filters | None:

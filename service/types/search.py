@@ -23,6 +23,7 @@ class Tool(StrEnum):
     PEOPLE = "people"
     """By edges alone: who said it, to whom, who was there."""
     IMAGE = "image"
+    """Was shown with what looks like it."""
 
 
 FACT_TOOLS = frozenset({Tool.FACT_BM25, Tool.FACT_DENSE})
@@ -33,6 +34,8 @@ class Layer(StrEnum):
     INTERACTIONS = "interactions"
     FACTS = "facts"
     PROFILES = "profiles"
+    """Of the facts, those that tell an attribute of their speaker."""
+    IMAGES = "images"
 
 
 class QuestionType(StrEnum):
@@ -90,7 +93,11 @@ class Found:
 
 def layers_of(found: tuple[Found, ...]) -> tuple[Layer, ...]:
     """By which layers something was found; what a profile tells are facts, and found as such."""
-    return tuple(dict.fromkeys(Layer.FACTS if f.tool in FACT_TOOLS else Layer.INTERACTIONS for f in found))
+    return tuple(
+        dict.fromkeys(
+            Layer.FACTS if f.tool in FACT_TOOLS else Layer.IMAGES if f.tool is Tool.IMAGE else Layer.INTERACTIONS for f in found
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +134,8 @@ class Round:
     """Hits shown that no round before had found."""
     sufficient: bool
     """Whether what is there was enough after it."""
+    ended: str | None = None
+    """Why no further round was made; only of the last."""
 
 
 class Wants(StrEnum):

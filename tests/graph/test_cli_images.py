@@ -23,14 +23,17 @@ async def test_images_are_found_as_whoever_asks_may_see_them(graph: Graph, space
     await graph.write(save_images, space, shown, "e5_small_v2_q")
 
     found = await typed("images", "find", "something sweet with candles", "--as", world.person("ana"), "--json")
-    assert [(one["image"]["reference"], one["message_id"]) for one in found] == [
+    assert [(hit["found"]["image"]["reference"], hit["found"]["message_id"]) for hit in found["hits"]] == [
         ("cake.jpg", world.message(1)),
         ("boat.jpg", world.message(0)),
     ]
-    like = await typed("images", "find", "--like", found[0]["id"], "--as", world.person("ana"), "--json")
-    assert [one["image"]["reference"] for one in like] == ["boat.jpg"]
+    cake = found["hits"][0]["found"]["id"]
+    like = await typed("images", "find", "--like", cake, "--as", world.person("ana"), "--json")
+    assert [hit["found"]["image"]["reference"] for hit in like["hits"]] == ["boat.jpg"]
+    told = await typed("images", "find", "candles", "--as", world.person("ana"), "--until", "1999-01-01T00:00Z", "--explain")
+    assert "No image" in told and "Of 2 images" in told
     as_ben = await typed("images", "find", "something sweet with candles", "--as", world.person("ben"))
     assert "boat.jpg" in as_ben and "cake.jpg" not in as_ben
-    assert "fits" in await typed("images", "find", "--like", found[0]["id"], "--as", world.person("ben"))
+    assert "fits" in await typed("images", "find", "--like", cake, "--as", world.person("ben"))
     assert "invalid_input" in await typed("images", "find", code=1)
     assert (await typed("images", "embed", str(tmp_path), "--json"))["embedded"] == 0

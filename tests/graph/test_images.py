@@ -18,11 +18,13 @@ from service.graph.dump import dump_space
 from service.graph.forget_space import forget_space
 from service.graph.images import list_images
 from service.language.images import CaptionEmbedder
-from service.pipelines.images import Embedded, Images
+from service.pipelines.images import Embedded, Images, LookedFor, NothingToGoBy
 from service.pipelines.ingest import IngestRequest
+from service.pipelines.search import Search
 from service.types.audio import SAMPLE_RATE, EmbeddingSpace, Samples
 from service.types.images import Picture
 from service.types.people import Assurance, Viewer
+from service.types.search import Filters, Layer, Tool
 from service.types.told import Image
 from tests import models
 from tests.builders import write_wav
@@ -101,7 +103,8 @@ async def test_images_are_written_found_by_caption_read_under_the_gate_and_gone_
     speaker, ids = found[1]["speaker_id"], [m["id"] for m in found]
     assert speaker is not None
     mine = await graph.read(read_scope, viewer(space, speaker))
-    assert await graph.read(list_images, mine, ids) == {found[1]["id"]: [BOAT, OARS]}
+    listed = await graph.read(list_images, mine, ids)
+    assert {id: [known.image for known in shown] for id, shown in listed.items()} == {found[1]["id"]: [BOAT, OARS]}
     stranger = await graph.read(read_scope, viewer(space, "nobody"))
     assert await graph.read(list_images, stranger, ids) == {}
 
@@ -138,17 +141,38 @@ async def test_images_are_found_by_words_and_by_another_image_within_the_scope(
     assert first and second and first != second
     scope = await graph.read(read_scope, viewer(space, second))
     images = Images(graph, CaptionEmbedder(models.e5()))
-    (best, *others) = await images.find(scope, words="the boat that one rows")
+    (best, *others) = await images.find(scope, LookedFor("the boat that one rows"))
     assert (best.image, best.message_id) == (BOAT, found[1]["id"]) and -1 <= best.score <= 1
     assert OARS not in [other.image for other in others], "without a caption there is nothing to go by"
-    like = await images.find(scope, like=best.id)
+    like = await images.find(scope, LookedFor(like=best.id))
     assert like[0].image == ship and best.id not in [one.id for one in like]
 
+    whole = await images(scope, LookedFor("the boat that one rows"), Filters(speakers=(second,)))
+    assert [hit.found.image for hit in whole.hits] == [BOAT, ship], "the cake was shown before they were there"
+    assert (whole.hits[0].message.speaker_id, whole.visible, whole.model) == (second, 2, "e5_small_v2_q")
+    by_first = await images(scope, LookedFor("the boat that one rows"), Filters(speakers=(first,)))
+    assert by_first.hits == (), "a filter is asked of the message it was shown with"
+
     stranger = await graph.read(read_scope, viewer(space, "nobody"))
-    assert await images.find(stranger, words="a boat") == [] == await images.find(stranger, like=best.id)
-    for wrong in ({}, {"words": "a boat", "like": best.id}, {"words": "a boat", "first": 0}):
+    assert await images.find(stranger, LookedFor("a boat")) == () == await images.find(stranger, LookedFor(like=best.id))
+    assert (await images(stranger, LookedFor("a boat"))).visible == 0
+    with pytest.raises(InvalidInput):
+        await images.find(scope, LookedFor("a boat"), first=0)
+    for wrong in ({}, {"words": "a boat", "like": best.id}, {"words": " "}):
         with pytest.raises(InvalidInput):
-            await images.find(scope, **wrong)  # type: ignore[arg-type]
+            LookedFor(**wrong)
+    with pytest.raises(NothingToGoBy):
+        await images.find(scope, LookedFor(picture=b"red"))
+
+    search = Search(graph, models.e5(), images=images)
+    asked = await search(scope, "What was in the photo with the rowing boat?")
+    (boat,) = [hit for hit in asked.hits if Tool.IMAGE in {one.tool for one in hit.found}][:1]
+    assert boat.message.id == found[1]["id"] and Layer.IMAGES in boat.layers
+    assert any(leg.startswith("image:e5_small_v2_q") for leg in asked.legs)
+    assert not any(leg.startswith("image:") for leg in (await search(scope, "Did you call the plumber?")).legs)
+    only = await search(scope, "rowing boat", Filters(layers=(Layer.IMAGES,)))
+    assert [hit.message.id for hit in only.hits] == [found[1]["id"]]
+    assert (await search(stranger, "the photo of the boat", Filters(layers=(Layer.IMAGES,)))).hits == ()
 
 
 class ByColour:
@@ -176,4 +200,5 @@ async def test_an_embedder_of_images_is_shown_the_files_of_one_folder_and_nothin
     assert await images.embed(space, folder) == Embedded(1, 2)
     assert await images.embed(space, folder) == Embedded(0, 2), "once"
     scope = await graph.read(read_scope, viewer(space, found[1]["speaker_id"]))
-    assert [(one.image, round(one.score, 3)) for one in await images.find(scope, words="red")] == [(BOAT, 1.0)]
+    assert [(one.image, round(one.score, 3)) for one in await images.find(scope, LookedFor("red"))] == [(BOAT, 1.0)]
+    assert [one.image for one in await images.find(scope, LookedFor(picture=b"red"))] == [BOAT], "by a picture of one's own"
