@@ -59,6 +59,7 @@ NODES: tuple[Node, ...] = (
             Property("voice_access", "string", "what a voice may do: never | narrow | open"),
             Property("anonymous_voices", "string", "ephemeral | expire | keep"),
             Property("anonymous_days", "integer", "how long an anonymous voice is kept under `expire`", "days"),
+            Property("workplace", "boolean", "no feelings or traits are inferred of anybody in it"),
             Property("identity_revision", "integer", "counts every change to who is who"),
             Property(
                 "forgotten_revision",
@@ -171,17 +172,27 @@ NODES: tuple[Node, ...] = (
         Property("speaker_id", "string", "person of the SPEAKS edge, for filters in indexes; none while unresolved"),
         Property("decision", "string", "link | create | assigned | corrected | unresolved"),
         Property("reason", "string", "why unresolved or assigned"),
+        Property("affect_of", "string", "person whose feelings the next eight tell, who agreed to it; of nobody else's turn"),
+        Property("affect_by", "string", "name and version of what read them"),
+        Property("valence", "float", "unpleasant to pleasant, by its words", "[-1, 1]"),
+        Property("arousal", "float", "quiet to stirred, by words and voice", "[0, 1]"),
+        Property("emotion", "string", "that its speaker says to feel"),
+        Property("marks", "string", "JSON: feelings with target and cause, likes and dislikes, what they say they are"),
+        Property("pitch", "float", "median fundamental frequency", "Hz"),
+        Property("pitch_range", "float", "10th to 90th percentile of it", "semitones"),
+        Property("speech_rate", "float", "words over net speech", "words a second"),
         Property("audience", "string", "id of the Audience, for filters in indexes"),
         Property(
             "readers", "string", "ids of who may read it, without hyphens, for the full-text index; `public` for everybody"
         ),
+        Property("mirrored", "list<string>", "ENGINE/EMBEDDING SPACE/AUDIENCE: where another engine has it, and for whom"),
         *(
             Property(f"embedding__{s}__{v}", "list<float>", f"L2-normalised {s} embedding of the {v} view")
             for s in TEXT_SPACES
             for v in VIEWS
         ),
         unique=(("session_id", "index"),),
-        ranges=(("audience",), ("space", "said_at", "id"), ("space", "speaker_id")),
+        ranges=(("audience",), ("space", "said_at", "id"), ("space", "speaker_id"), ("affect_of",)),
     ),
     _node(
         "Fact",
@@ -233,12 +244,18 @@ NODES: tuple[Node, ...] = (
     ),
     _node(
         "PersonaNode",
-        "right brain: an attitude or trait of one person",
+        "right brain: an attitude or trait that showed on several occasions, as of the last one; what a viewer sees is made anew "
+        "from the turns that it rests on",
         Property("kind", "string", "independent | cross_entity"),
-        Property("description", "string", "in words"),
+        Property("aspect", "string", "feeling | attitude | self"),
+        Property("emotion", "string", "of a feeling: joy | calm | sadness | anger | anxiety | tiredness | loneliness"),
+        Property("description", "string", "in words; without the name of a person it concerns: that is CROSS_BRAIN's"),
         Property("polarity", "float", "dislike to like", "[-1, 1]"),
         Property("intensity", "float", "weak to strong", "[0, 1]"),
         Property("support", "integer", "turns that support it"),
+        Property("num_sessions", "integer", "sessions that these are from"),
+        Property("since", "datetime", "when it first showed and not otherwise since, UTC"),
+        Property("last_shown", "datetime", "when it last showed, UTC"),
     ),
     Node(
         "Audience",
@@ -403,7 +420,12 @@ EDGES: tuple[Edge, ...] = (
         "related",
         (Property("weight", "float", "grows and decays"), Property("strength", "string", "strong | weak")),
     ),
-    Edge("CROSS_BRAIN", ("PersonaNode",), ("Entity",), "whom or what the attitude concerns"),
+    Edge(
+        "CROSS_BRAIN",
+        ("PersonaNode",),
+        ("Entity", "Person"),
+        "whom or what the attitude concerns: an entity by the name that was said, a person where the turns were said to them",
+    ),
     Edge("HAS_PERSONA", ("Person",), ("PersonaNode",), "has this attitude"),
     Edge(
         "HAS_EXEMPLAR",

@@ -54,7 +54,13 @@ STORES: tuple[Store, ...] = (
     Store("images", "graph", "references to and captions of images shown, and their embeddings", _WITH_SPACE, ("Image",)),
     Store("facts", "graph", "statements with the turns they are made from, and their embeddings", _WITH_SPACE, ("Fact",)),
     Store("left brain", "graph", "entities and themes spoken of", _WITH_SPACE, ("Entity", "Schema")),
-    Store("right brain", "graph", "attitudes and traits of a person", _SUBJECT, ("PersonaNode",), built=False),
+    Store(
+        "right brain",
+        "graph: PersonaNode; Message.affect_of and what it names",
+        "feelings, attitudes and traits of people who agreed to it",
+        "when that consent is withdrawn, when the space is said to be a workplace, " + _WITH_SPACE,
+        ("PersonaNode",),
+    ),
     Store(
         "audiences",
         "graph",
@@ -130,7 +136,12 @@ STORES: tuple[Store, ...] = (
     Store("audio files", "where the user keeps them", "recordings given to `ingest`, which stay where they are", "by the user"),
     Store("inbox", "data directory", "deliveries of connectors not taken in yet", "when taken in", built=False),
     Store("dead letters", "data directory", "deliveries that failed", "by hand, or after 30 days", built=False),
-    Store("engine mirrors", "Graphiti, Mem0", "messages and facts once more", "`forget` of the engine", built=False),
+    Store(
+        "engine mirrors",
+        "Neo4j under Graphiti's labels, data directory: mem0/; only where the setting `engine` was `graphiti` or `mem0`",
+        "messages once more: words, embeddings, times; no names of people",
+        "with its space, by `voicegraph engine forget`, or by `forget` of the engine for single messages",
+    ),
     Store("training logs", "data directory", "questions and what was found", "at expiry", built=False),
     Store(
         "exports",

@@ -30,6 +30,12 @@ CREATE (:Space {id: $space, created_at: datetime({timezone: 'UTC'}), access: 'at
                 voice_access: 'narrow', anonymous_voices: 'expire', anonymous_days: 30, identity_revision: 0})
 """
 
+GRAPHITI_NAMES = """
+CREATE (:Episodic {uuid: 'x', group_id: 'x'})-[:MENTIONS {uuid: 'x', group_id: 'x'}]->
+       (:Entity {uuid: 'x', group_id: 'x'})-[:RELATES_TO {uuid: 'x', group_id: 'x'}]->(:Entity)
+"""
+"""Of the mirror that `service/engines/graphiti.py` keeps beside the declared graph."""
+
 A_VALUE = {
     "string": "'x'",
     "integer": "1",
@@ -77,6 +83,7 @@ async def know_every_name(graph: Graph) -> None:
             for start in edge.start:
                 for end in edge.end:
                     await changes(tx, f"CREATE (:{start})-[:{edge.type} {{{_values(edge.properties)}}}]->(:{end})")
+        await changes(tx, GRAPHITI_NAMES)
         await tx.rollback()
 
 
