@@ -123,7 +123,10 @@ class Search:
         the question."""
         if first is not None and first < 0:
             raise InvalidInput(what="`first`", given=first, needed="0 or more")
-        found = await self.gather(scope, question, filters, asked_at=asked_at, zone=zone)
+        return await self.shown(scope, await self.gather(scope, question, filters, asked_at=asked_at, zone=zone), first)
+
+    async def shown(self, scope: ReadScope, found: Searched, first: int | None = None) -> SearchResult:
+        """The best of what was gathered before, as `scope` holds it now."""
         hits = await self._graph.read(self._shown, scope, found.gathered, first)
         planned = found.planned
         meant = Meant(
