@@ -244,8 +244,8 @@ NODES: tuple[Node, ...] = (
     ),
     _node(
         "PersonaNode",
-        "right brain: an attitude or trait that showed on several occasions, as of the last one; what a viewer sees is made anew "
-        "from the turns that it rests on",
+        "right brain: an attitude or trait that showed on several occasions, as of the last one; what a viewer sees is made "
+        "anew from the turns that it rests on",
         Property("kind", "string", "independent | cross_entity"),
         Property("aspect", "string", "feeling | attitude | self"),
         Property("emotion", "string", "of a feeling: joy | calm | sadness | anger | anxiety | tiredness | loneliness"),

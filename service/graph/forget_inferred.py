@@ -1,0 +1,42 @@
+"""How does what was inferred of people go: with their consent, or where a space is said to be a workplace?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.graph.driver import Tx
+
+INFER_PERSONA = "infer_persona"
+"""Consent.purpose without which nothing is inferred of a person."""
+
+FORGET_INFERRED_OF = """
+MATCH (named:Person {space: $space}) WHERE named.id IN $people
+MATCH (named) (()-[:MERGED_INTO]-()){0,12} (p:Person)
+WITH DISTINCT p
+CALL (p) {
+  MATCH (p)-[:HAS_PERSONA]->(n:PersonaNode)
+  DETACH DELETE n
+}
+MATCH (m:Message {space: $space, affect_of: p.id})
+REMOVE m.affect_of, m.affect_by, m.valence, m.arousal, m.emotion, m.marks, m.pitch, m.pitch_range, m.speech_rate
+"""
+
+FORGET_ALL_INFERRED = """
+MATCH (p:Person {space: $space})
+CALL (p) {
+  MATCH (p)-[:HAS_PERSONA]->(n:PersonaNode)
+  DETACH DELETE n
+}
+MATCH (m:Message {space: $space, affect_of: p.id})
+REMOVE m.affect_of, m.affect_by, m.valence, m.arousal, m.emotion, m.marks, m.pitch, m.pitch_range, m.speech_rate
+"""
+
+
+async def forget_inferred_of(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Everything that was inferred of `people` and of whoever is merged with them. The caller holds the lock."""
+    await tx.run(FORGET_INFERRED_OF, space=space, people=list(people))
+
+
+async def forget_all_inferred(tx: Tx, space: str) -> None:
+    """Of everybody in the space. The caller holds the lock."""
+    await tx.run(FORGET_ALL_INFERRED, space=space)
