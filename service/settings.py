@@ -22,6 +22,7 @@ from pydantic_settings import (
 from service.errors import VoicegraphError
 
 PREFIX = "VOICEGRAPH_"
+ENGINES = ("neo4j", "graphiti", "mem0")
 MODEL_USES = ("facts", "search", "answers")
 """What a language model may be set to do."""
 UNQUOTED = ("password", "key", "base_url")
@@ -95,6 +96,12 @@ class Settings(BaseSettings):
     image_model: Path | None = Field(
         None, description="directory of a CLIP model (voicegraph[images]); none: images are found by their captions"
     )
+    engine: str = Field(
+        "neo4j", description="what finds the nearest messages: neo4j, graphiti (voicegraph[graphiti]) or mem0 (mem0_python)"
+    )
+    mem0_python: Path | None = Field(
+        None, description="Python of an environment with mem0ai, which does not go together with ours; one process may use it"
+    )
     device: str = Field("auto", description="auto, cpu or cuda")
     threads: int = Field(
         2, ge=1, le=64, description="threads of each model; 2 was no slower than more on the machines we measured"
@@ -156,6 +163,13 @@ class Settings(BaseSettings):
         if unknown := set(uses) - set(MODEL_USES):
             raise ValueError(f"{', '.join(sorted(unknown))} is none of {', '.join(MODEL_USES)}")
         return ",".join(uses)
+
+    @field_validator("engine")
+    @classmethod
+    def _known_engine(cls, given: str) -> str:
+        if given not in ENGINES:
+            raise ValueError(f"is none of {', '.join(ENGINES)}")
+        return given
 
     def uses_model_for(self, use: str) -> bool:
         """Whether a language model is set, and does that."""

