@@ -22,6 +22,7 @@ from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, T
 
 if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
+    from service.audio.vad import VadModel
     from service.identity.calibration import Calibration
     from service.identity.thresholds import Thresholds
     from service.language.chat import Chat
@@ -120,6 +121,11 @@ class Models:
             "segmenter", lambda: Segmenter.load(cache=self.settings.cache_dir, threads=self.settings.threads)
         )
 
+    async def vad(self) -> VadModel:
+        from service.audio.vad import VadModel
+
+        return await self._once("vad", VadModel.load)
+
     async def recogniser(self) -> Recogniser | None:
         """None when the settings say `none`."""
         from service.audio.recognise import load_recogniser
@@ -202,10 +208,14 @@ class Models:
 
     async def heard(self, clip: Path) -> HeardVoice:
         """The one voice in a clip, for asking by voice; raises the decoder's errors, ClipTooLong and AudioTooShort."""
+        return await self.heard_in(await self.waveform(clip))
+
+    async def heard_in(self, waveform: Waveform) -> HeardVoice:
+        """The one voice in what was heard; raises NobodySpeaks, SeveralVoices and AudioTooShort."""
         from service.audio.diarise import Diariser, DiariserConfig
         from service.pipelines.clip import heard_voice
 
-        waveform, segmenter, encoder = await asyncio.gather(self.waveform(clip), self.segmenter(), self.encoder())
+        segmenter, encoder = await asyncio.gather(self.segmenter(), self.encoder())
         return await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
 
     async def _once(self, name: str, make: Callable[[], T], ready: Callable[[T], Awaitable[None]] | None = None) -> T:
