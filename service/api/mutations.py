@@ -16,7 +16,7 @@ from service.api.jobs import IngestInput, IngestOutcome
 from service.api.names import NameDecision
 from service.api.outcomes import expected
 from service.api.spaces import ConsentInput, ConsentOutcome, EnrolOutcome, NameOutcome, SpaceOutcome, SpacePolicyInput
-from service.types.people import Consent
+from service.types.people import Consent, ConsentPurpose
 
 Id = Annotated[strawberry.ID, strawberry.argument(description="Global id, or the id in the graph.")]
 Key = Annotated[
@@ -57,8 +57,8 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
-        description="Record that a person let their voice be remembered, or took that back; obeyed in the same transaction. "
-        "The person's own token, or the scope `admin`."
+        description="Record that a person let their voice be remembered, or what they feel and are like be inferred, or took "
+        "that back; obeyed in the same transaction. The person's own token, or the scope `admin`."
     )
     async def record_consent(
         self,
@@ -67,9 +67,10 @@ class Mutation:
         state: Annotated[Consent, strawberry.argument(description="What the person said.")],
         consent: Agreed,
         idempotency_key: Key,
+        purpose: Annotated[ConsentPurpose, strawberry.argument(description="To what.")] = ConsentPurpose.REMEMBER_VOICE,
     ) -> ConsentOutcome:
         outcome: ConsentOutcome = await expected(
-            space_api.save_consent(info.context, person_id, state, consent, idempotency_key)
+            space_api.save_consent(info.context, person_id, state, consent, purpose, idempotency_key)
         )
         return outcome
 

@@ -17,7 +17,7 @@ from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, find_space, save_space
 from service.pipelines.enrol import VoiceKnown, record_consent, rename
-from service.types.people import AccessPolicy, AnonymousVoices, Consent, Principal, SpaceSettings, VoiceAccess
+from service.types.people import AccessPolicy, AnonymousVoices, Consent, ConsentPurpose, Principal, SpaceSettings, VoiceAccess
 from service.types.plain import short
 
 strawberry.enum(AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it.")
@@ -26,6 +26,7 @@ strawberry.enum(
     AnonymousVoices, name="AnonymousVoices", description="What becomes of the voices of people who were never asked."
 )
 strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
+strawberry.enum(ConsentPurpose, name="ConsentPurpose", description="What somebody may agree to.")
 MAX_DAYS = 3_650
 
 
@@ -45,6 +46,7 @@ class SpaceType:
     voice_access: VoiceAccess = strawberry.field(description="What a voice may do when somebody asks.")
     anonymous_voices: AnonymousVoices = strawberry.field(description="What becomes of voices of people never asked.")
     anonymous_days: int = strawberry.field(description="Days an anonymous voice is kept under `EXPIRE`.")
+    workplace: bool = strawberry.field(description="Nothing is inferred of how people feel or what they are like.")
 
     @classmethod
     def from_record(cls, space: SpaceSettings) -> SpaceType:
@@ -55,6 +57,7 @@ class SpaceType:
             voice_access=space.voice_access,
             anonymous_voices=space.anonymous_voices,
             anonymous_days=space.anonymous_days,
+            workplace=space.workplace,
         )
 
 
@@ -95,6 +98,9 @@ class SpacePolicyInput:
         default=None, description="Holds for what is heard from now on."
     )
     anonymous_days: int | None = strawberry.field(default=None, description="Holds for what is heard from now on.")
+    workplace: bool | None = strawberry.field(
+        default=None, description="True: what was inferred of people is gone at once, and no more is."
+    )
 
 
 EnrolOutcome: TypeAlias = Annotated[
@@ -160,7 +166,7 @@ async def name_person(context: Context, person_id: str, name: str, key: str) -> 
 
 
 async def save_consent(
-    context: Context, person_id: str, state: Consent, consent: ConsentInput, key: str
+    context: Context, person_id: str, state: Consent, consent: ConsentInput, purpose: ConsentPurpose, key: str
 ) -> ConsentRecordedType:
     person_id, version = local_id(person_id), short("textVersion", consent.text_version)
     channel = short("channel", consent.channel)
@@ -176,10 +182,11 @@ async def save_consent(
             state=state,
             text_version=version,
             channel=channel,
+            purpose=purpose.value,
         )
         return {"person_id": person_id, "consent_id": consent_id}
 
-    body = {"person": person_id, "state": state, "text_version": version, "channel": channel}
+    body = {"person": person_id, "state": state, "text_version": version, "channel": channel, "purpose": purpose}
     done = await once_per_key(context, principal, "record_consent", key, body, do)
     return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
 
@@ -189,7 +196,7 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
     graph, days = context.services.graph, policy.anonymous_days
     if days is not None and not 1 <= days <= MAX_DAYS:
         raise BadInput(what="anonymousDays", given=days, needed=f"1 to {MAX_DAYS}")
-    named = {"access", "voice_access", "anonymous_voices", "anonymous_days"}
+    named = {"access", "voice_access", "anonymous_voices", "anonymous_days", "workplace"}
     changed = {name: value for name in sorted(named) if (value := getattr(policy, name)) is not None}
 
     async def do() -> Mapping[str, Any]:

@@ -6,11 +6,12 @@ from typing import Any
 
 from service.errors import NotFound
 from service.graph.driver import Tx, rows
+from service.graph.forget_inferred import forget_all_inferred
 from service.types.people import AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
 
 FIND_SPACE = """
 MATCH (s:Space {id: $space})
-RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .identity_revision} AS space
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .identity_revision} AS space
 """
 
 ENSURE_SPACE = """
@@ -26,7 +27,7 @@ SET s += $policies
 
 LIST_SPACES = """
 MATCH (s:Space)
-RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .identity_revision} AS space
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -67,8 +68,10 @@ async def ensure_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
 async def save_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
     """Make the space or change its policies. Its identity_revision is never set from outside.
 
-    What is already written keeps the audiences it was settled with."""
+    What is already written keeps the audiences it was settled with. Of a workplace, what was inferred of people goes."""
     await tx.run(SAVE_SPACE, space=settings.id, policies=_policies(settings))
+    if settings.workplace:
+        await forget_all_inferred(tx, settings.id)
     return await get_space(tx, settings.id)
 
 
@@ -92,6 +95,7 @@ def _policies(settings: SpaceSettings) -> dict[str, Any]:
         "voice_access": settings.voice_access.value,
         "anonymous_voices": settings.anonymous_voices.value,
         "anonymous_days": settings.anonymous_days,
+        "workplace": settings.workplace,
     }
 
 
@@ -103,5 +107,6 @@ def _settings(space: dict[str, Any]) -> SpaceSettings:
         voice_access=VoiceAccess(space["voice_access"]),
         anonymous_voices=AnonymousVoices(space["anonymous_voices"]),
         anonymous_days=space["anonymous_days"],
+        workplace=bool(space["workplace"]),
         identity_revision=space["identity_revision"],
     )

@@ -11,6 +11,7 @@ from graph_schema.schema import VOICE_SPACES
 from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
+from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.write_people import PersonWrite, VoiceWrite, name_person, save_people, save_voices
 from service.graph.write_sessions import RevisionMoved
@@ -102,7 +103,7 @@ async def save_consent(
     purpose: str = REMEMBER_VOICE,
 ) -> str:
     """Id of the consent record. `withdrawn` and `opted_out` take exemplars and voiceprints away in this transaction;
-    `granted` lifts the expiry of those there are. Raises NotFound."""
+    `granted` lifts the expiry of those there are. Of INFER_PERSONA they take away what was inferred. Raises NotFound."""
     await lock_space(tx, space)
     consent_id = derived("consent", space, person_id, purpose, state.value, at.astimezone(UTC).isoformat())
     saved = await rows(
@@ -121,6 +122,8 @@ async def save_consent(
         raise NotFound(kind="person", id=person_id)
     if purpose == REMEMBER_VOICE:
         await _obey(tx, space, person_id, state)
+    elif purpose == INFER_PERSONA and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
+        await forget_inferred_of(tx, space, [person_id])
     return consent_id
 
 

@@ -12,7 +12,7 @@ from service.audio.segmentation import Segmenter
 from service.errors import VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import ensure_space
-from service.graph.write_consents import Enrolment, save_consent, save_enrolment
+from service.graph.write_consents import REMEMBER_VOICE, Enrolment, save_consent, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
 from service.identity.consent import REFUSED
@@ -203,14 +203,24 @@ def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) ->
 
 
 async def record_consent(
-    graph: Graph, *, space: str, person_id: str, state: Consent, text_version: str, channel: str, at: datetime | None = None
+    graph: Graph,
+    *,
+    space: str,
+    person_id: str,
+    state: Consent,
+    text_version: str,
+    channel: str,
+    at: datetime | None = None,
+    purpose: str = REMEMBER_VOICE,
 ) -> str:
     """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns, also from the means of the channels it
-    was heard on. Raises NotFound."""
+    was heard on; of INFER_PERSONA, what was inferred. Raises NotFound."""
 
     async def save(tx: Tx) -> str:
-        consent_id = await save_consent(tx, space, person_id, state, text_version=text_version, channel=channel, at=when)
-        if state in REFUSED:
+        consent_id = await save_consent(
+            tx, space, person_id, state, text_version=text_version, channel=channel, at=when, purpose=purpose
+        )
+        if state in REFUSED and purpose == REMEMBER_VOICE:
             await remake_channel_means(tx, space)
         return consent_id
 

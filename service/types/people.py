@@ -18,6 +18,14 @@ class Consent(StrEnum):
     OPTED_OUT = "opted_out"
 
 
+class ConsentPurpose(StrEnum):
+    """What somebody may agree to."""
+
+    REMEMBER_VOICE = "remember_voice"
+    INFER_PERSONA = "infer_persona"
+    """How they feel and what they are like, for themselves to see; off unless granted."""
+
+
 class AnonymousVoices(StrEnum):
     """What a space does with the voices of people who were never asked."""
 
@@ -59,6 +67,8 @@ class SpaceSettings:
     anonymous_voices: AnonymousVoices = AnonymousVoices.EXPIRE
     anonymous_days: int = 30
     """Days an anonymous voice is kept under `expire` (DESIGN §2)."""
+    workplace: bool = False
+    """Nothing is inferred of how people feel or what they are like, whatever they agreed to (EU AI Act, art. 5(1)(f))."""
     identity_revision: int = 0
     """Counts every change to who is who; the ingest compares it when it writes."""
 

@@ -1,0 +1,194 @@
+"""How do people feel in what they say, and what of it stays? A session's turns are read once it is complete, by people who
+agreed to it; then each of them is consolidated anew. Broken off anywhere, it goes on with the turns that are not read yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from service.audio import decode
+from service.audio.affect import prosody
+from service.graph.driver import Graph, Tx
+from service.graph.people import list_named_people
+from service.graph.personas import find_subject, list_shown
+from service.graph.spaces import lock_space
+from service.graph.write_personas import (
+    TurnToFeel,
+    list_measured_before,
+    list_shown_of,
+    list_turns_to_feel,
+    save_affect,
+    save_personas,
+)
+from service.memory.right_brain.affect import Usual, affect, usual
+from service.memory.right_brain.consolidate import consolidate, target_key
+from service.memory.right_brain.feelings import marks
+from service.memory.right_brain.said import description
+from service.retrieval.lucene import escaped
+from service.types.affect import Persona, Prosody, Shown, TurnAffect
+from service.types.audio import Segment, Waveform
+from service.types.parsing import Parser, Sentence
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+
+READER = "affect-1"
+"""Name and version of what reads feelings; another one reads all turns again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonasConfig:
+    batch: int = 256  # turns a write
+    usual: int = 200  # measured turns of a speaker, the newest, that tell how they usually sound: some hours of talk
+    decoded: float = 30.0  # seconds of sound in memory at a time
+    languages: frozenset[str] = frozenset({"en"})  # of the lexicon; turns that tell no language count as English
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFelt:
+    session_id: str
+    num_read: int
+    """Turns read now; of people who did not agree none is."""
+    people: tuple[str, ...]
+    """Whose they are."""
+
+
+class RememberPersonas:
+    """One a process. `parser`: made when somebody's turns are first to be read; most spaces never need it."""
+
+    def __init__(self, graph: Graph, parser: Callable[[], Awaitable[Parser]], config: PersonasConfig | None = None) -> None:
+        self._graph, self._parser, self._config = graph, parser, config or PersonasConfig()
+
+    async def __call__(
+        self, space: str, session_id: str, *, sound: Path | None = None, by_channel: bool = False, again: bool = False
+    ) -> SessionFelt:
+        """`sound`: the recording, for how turns were spoken; without it, what was measured before is kept. `by_channel`: its
+        channels hold different people. `again`: also the turns that were read before. Raises the decoder's errors."""
+        turns = await self._graph.read(list_turns_to_feel, space, session_id, READER)
+        waiting = [turn for turn in turns if turn.pending or again]
+        if not waiting:
+            return SessionFelt(session_id, 0, ())
+        people = sorted({turn.person for turn in waiting})
+        before = await self._graph.read(list_measured_before, space, session_id, people, self._config.usual)
+        measured = await asyncio.to_thread(self._measured, turns, sound, by_channel)
+        parser = await self._parser()
+        felt = await asyncio.to_thread(self._felt, turns, waiting, measured, before, parser)
+        for start in range(0, len(felt), self._config.batch):
+            await self._graph.write(save_affect, space, felt[start : start + self._config.batch], READER)
+        for person in people:
+            await self._graph.write(consolidate_person, space, person)
+        return SessionFelt(session_id, len(felt), tuple(people))
+
+    def _measured(self, turns: Sequence[TurnToFeel], sound: Path | None, by_channel: bool) -> dict[str, Prosody]:
+        """By message; with the level that the turn has in the graph, which is of all of its speech."""
+        known = {turn.message_id: turn.prosody for turn in turns if turn.prosody is not None}
+        if sound is None:
+            return known
+        channels = decode.tracks(sound) if by_channel else (None,)
+        for channel in channels:
+            own = [turn for turn in turns if channel is None or turn.track.startswith(f"channel_{channel + 1}/")]
+            known |= _measured_on(sound, channel, own, self._config.decoded) if own else {}
+        return known
+
+    def _felt(
+        self,
+        turns: Sequence[TurnToFeel],
+        waiting: Sequence[TurnToFeel],
+        measured: Mapping[str, Prosody],
+        before: Mapping[str, Sequence[tuple[str | None, Prosody]]],
+        parser: Parser,
+    ) -> list[tuple[str, TurnAffect]]:
+        usually = _usual(turns, measured, before, self._config.usual)
+        read = [turn for turn in waiting if (turn.language or "en").split("-")[0].lower() in self._config.languages]
+        sentences: dict[str, tuple[Sentence, ...]] = dict(
+            zip((turn.message_id for turn in read), parser([turn.text for turn in read]), strict=True)
+        )
+        felt = []
+        for turn in waiting:
+            said, sound = sentences.get(turn.message_id, ()), measured.get(turn.message_id)
+            shown = marks(said)
+            how = affect(said, shown, sound, usually.get((turn.person, turn.channel)))
+            felt.append((turn.person, TurnAffect(turn.message_id, how, shown, sound)))
+        return felt
+
+
+async def consolidate_person(tx: Tx, space: str, person: str) -> None:
+    """Make the nodes of this very person anew, from the turns that are theirs as nobody's merge says; what time has taken is
+    counted until they were last heard, so that doing it again changes nothing."""
+    await lock_space(tx, space)
+    shown, heard = await list_shown_of(tx, space, person)
+    now = max([one.said_at for one in shown] + list(heard.values()), default=None)
+    found = consolidate(_keyed(shown, {}), heard, now) if now is not None else ()
+    await save_personas(tx, space, person, found, {persona: description(persona) for persona in found})
+
+
+async def find_personas(tx: Tx, scope: ReadScope, person_id: str | None, now: datetime) -> tuple[Persona, ...] | None:
+    """What the asker is like, if `person_id` (None: the asker) is them: from the turns of theirs that the scope holds, whoever
+    they are merged with (confirmed). Somebody called by a name that one visible person alone has is that person. None where
+    it is not theirs to see."""
+    subject = await find_subject(tx, scope, person_id)
+    if not subject:
+        return None
+    shown, heard = await list_shown(tx, scope, subject)
+    names = sorted({one.target for one in shown if one.target and one.target[:1].isupper() and ":" not in one.target})
+    words = escaped(" ".join(names)) if names else ""
+    near = await list_named_people(tx, scope, words) if words else {}
+    called: dict[str, set[str]] = defaultdict(set)
+    for id, known in near.items():
+        for name in known:
+            called[name.casefold()].add(id)
+    return consolidate(_keyed(shown, {name: next(iter(ids)) for name, ids in called.items() if len(ids) == 1}), heard, now)
+
+
+def _keyed(shown: Sequence[Shown], people: Mapping[str, str]) -> list[Shown]:
+    """With targets that are one where they mean one."""
+    return [replace(one, target=_key(one.target, people)) for one in shown]
+
+
+def _key(target: str | None, people: Mapping[str, str]) -> str | None:
+    if target is None or target.startswith("person:"):
+        return target
+    person = people.get(target.casefold())
+    return f"person:{person}" if person else target_key(target)
+
+
+def _usual(
+    turns: Sequence[TurnToFeel],
+    measured: Mapping[str, Prosody],
+    before: Mapping[str, Sequence[tuple[str | None, Prosody]]],
+    limit: int,
+) -> dict[tuple[str, str | None], Usual]:
+    """By person and channel: from this session and what was heard before it."""
+    sounds: dict[tuple[str, str | None], list[Prosody]] = defaultdict(list)
+    for turn in reversed(turns):
+        if (sound := measured.get(turn.message_id)) is not None:
+            sounds[turn.person, turn.channel].append(sound)
+    for person, earlier in before.items():
+        for channel, sound in earlier:
+            sounds[person, channel].append(sound)
+    found = {of: usual(heard[:limit]) for of, heard in sounds.items()}
+    return {of: made for of, made in found.items() if made is not None}
+
+
+def _measured_on(sound: Path, channel: int | None, turns: Sequence[TurnToFeel], decoded: float) -> dict[str, Prosody]:
+    """Each turn within the pieces of sound that it lies in: the longer of them where it goes over an edge."""
+    found: dict[str, tuple[float, Prosody]] = {}
+    for piece in decode.blocks(sound, seconds=decoded, channel=channel):
+        for turn in turns:
+            inside = Segment(turn.start, turn.end).overlap(piece.segment)
+            if inside > found.get(turn.message_id, (0.0,))[0] and (made := _spoken(piece, turn)) is not None:
+                found[turn.message_id] = (inside, made)
+    return {id: made for id, (_, made) in found.items()}
+
+
+def _spoken(piece: Waveform, turn: TurnToFeel) -> Prosody | None:
+    made = prosody(piece, [Segment(max(turn.start, piece.segment.start), min(turn.end, piece.segment.end))], 0)
+    if made is None:
+        return None
+    rate = round(len(turn.text.split()) / turn.net_speech, 2) if turn.net_speech > 0 else None
+    return replace(made, level=made.level if turn.level is None else turn.level, rate=rate)
