@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from service.pipelines.calibrate import Listened
     from service.pipelines.correct import Correct
     from service.pipelines.enrol import Enrol
+    from service.pipelines.entities import RememberEntities
     from service.pipelines.facts import RememberFacts
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.images import Images
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from service.pipelines.viewer import HeardVoice
     from service.settings import Settings
     from service.types.facts import FactExtractor
+    from service.types.parsing import Parser
 
 T = TypeVar("T")
 
@@ -161,10 +163,14 @@ class Models:
         config = ChatConfig(url, s.openai_model, key, timeout=s.openai_timeout)
         return await self._once("chat", lambda: load_chat(config, s.chat_dir, s.chat_tokens_file, s.openai_daily_tokens))
 
+    async def parser(self) -> Parser:
+        from service.language.parser import SpacyParser
+
+        return await self._once("parser", SpacyParser.load)
+
     async def fact_extractor(self) -> FactExtractor:
         """The language model's, where one is set for it; else that of the rules."""
         from service.language.fact_model import FactModel
-        from service.language.parser import SpacyParser
         from service.memory.facts.dates import said
         from service.memory.facts.rules import RuleExtractor
         from service.memory.facts.words import check_words
@@ -172,7 +178,8 @@ class Models:
         if (chat := await self.chat("facts")) is not None:
             model = FactModel(chat, lambda fact, turns: check_words(fact, turns).share, said)
             return await self._once("fact model", lambda: model)
-        return await self._once("fact rules", lambda: RuleExtractor(SpacyParser.load()))
+        parser = await self.parser()
+        return await self._once("fact rules", lambda: RuleExtractor(parser))
 
     async def close(self) -> None:
         """What was opened outside of the database."""
@@ -275,6 +282,13 @@ class Services(Models):
         extractor, embedder = await asyncio.gather(self.fact_extractor(), self.text_embedder())
         return await self._once("facts", lambda: RememberFacts(self.graph, extractor, embedder))
 
+    async def entities(self) -> RememberEntities:
+        """`await entities(space, session_id)` reads what a complete session speaks of."""
+        from service.pipelines.entities import RememberEntities
+
+        parser = await self.parser()
+        return await self._once("entities", lambda: RememberEntities(self.graph, parser))
+
     async def ingest(self) -> Ingest:
         """`await ingest(request, progress)` writes one recording."""
         from service.identity.router import RouterConfig
@@ -283,7 +297,7 @@ class Services(Models):
         encoder, segmenter, recogniser, embedder, gallery = await asyncio.gather(
             self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery()
         )
-        thresholds, facts = await asyncio.gather(self.thresholds(), self.facts())
+        thresholds, facts, entities = await asyncio.gather(self.thresholds(), self.facts(), self.entities())
         router = RouterConfig(thresholds=thresholds)
         return await self._once(
             "ingest",
@@ -296,6 +310,7 @@ class Services(Models):
                 text_embedder=embedder,
                 gallery=gallery,
                 facts=facts,
+                entities=entities,
             ),
         )
 

@@ -17,6 +17,8 @@ from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.sessions import find_sessions
+from service.pipelines.known_entities import entities_by_id, related_entities
+from service.types.entities import KnownEntity, Related
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
 from service.types.memory import Message, Session
@@ -41,6 +43,8 @@ class Reading:
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
         self.images: DataLoader[str, Sequence[KnownImage]] = DataLoader(self._images)
         self.facts: DataLoader[str, KnownFact | None] = DataLoader(self._by_id(find_facts))
+        self.entities: DataLoader[str, KnownEntity | None] = DataLoader(self._by_id(entities_by_id))
+        self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
 

@@ -13,6 +13,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from service.api import corrections as correction_api
+from service.api import entities as entity_api
 from service.api import facts as fact_api
 from service.api import identity as identity_api
 from service.api import images as image_api
@@ -27,6 +28,7 @@ from service.api.connections import After, Before, Connection, First, Last, Node
 from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
+from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, Of, To
 from service.api.identity import ExplanationType, UnknownVoiceType
@@ -242,6 +244,28 @@ class Query:
     ) -> Connection[FactType]:
         return await fact_api.commitments(info.context, of, to, page(first, after, last, before))
 
+    @strawberry.field(description="One entity; null when the viewer may read no mention of one by this id.")
+    async def entity(self, info: Info, id: Id) -> EntityNode | None:
+        return await entity_api.entity(info.context, id)
+
+    @strawberry.field(description="What is spoken of, the one spoken of last first.", metadata=SEARCH)
+    async def entities(
+        self,
+        info: Info,
+        types: Types = None,
+        theme: OfTheme = None,
+        name: Named = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[EntityNode]:
+        return await entity_api.entities(info.context, types, theme, name, page(first, after, last, before))
+
+    @strawberry.field(description="Themes of what is spoken of, the weightiest lately first.", metadata=SEARCH)
+    async def themes(self, info: Info) -> list[ThemeType]:
+        return await entity_api.themes(info.context)
+
     @strawberry.field(
         description="What somebody said of themselves; null when the viewer knows of nobody by this id.",
         metadata=LIST,
@@ -324,6 +348,8 @@ class Query:
             return await job_api.job(info.context, local)
         if kind == "Fact":
             return await fact_api.fact(info.context, local)
+        if kind == "Entity":
+            return await entity_api.entity(info.context, local)
         if kind not in {"Person", "Session", "Message"}:
             return None
         reading = await info.context.reading()
@@ -383,7 +409,7 @@ def make_schema(*, development: bool) -> Schema:
         Query,
         Mutation,
         Subscription,
-        types=[PersonType, SessionType, MessageType, FactType, JobType],
+        types=[PersonType, SessionType, MessageType, FactType, EntityNode, JobType],
         extensions=extensions,
         config=StrawberryConfig(disable_field_suggestions=not development),
     )

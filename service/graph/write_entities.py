@@ -1,5 +1,6 @@
 """How is it written what a session speaks of? Some turns at a time, each safe to repeat; then what is not mentioned any more
-goes, what goes together is counted anew, and the session says who read it. Aliases are edges that somebody made and may take away."""
+goes, what goes together is counted anew, and the session says who read it. Aliases are edges that somebody made and may take
+away."""
 
 from __future__ import annotations
 
@@ -92,18 +93,18 @@ MERGE (e)-[in:MENTIONED_IN]->(f)
 SET in.surface = row.surface, in.kind = row.kind
 """
 
-FORGET_OTHER_MENTIONS = """
-CALL () {
-  MATCH (m:Message {session_id: $session_id, space: $space})
-  RETURN m AS told
-  UNION
-  MATCH (f:Fact {session_id: $session_id, space: $space})
-  RETURN f AS told
-}
-MATCH (e:Entity)-[in:MENTIONED_IN]->(told)
-WHERE NOT e.id + ' ' + told.id IN $kept
+FORGET_OTHER_MENTIONS_IN_MESSAGES = """
+MATCH (:Session {id: $session_id, space: $space})<-[:IN_SESSION]-(m:Message)<-[in:MENTIONED_IN]-(e:Entity)
+WHERE NOT e.id + ' ' + m.id IN $kept
 DELETE in
-RETURN collect(DISTINCT e.id) AS lost
+RETURN DISTINCT e.id AS lost
+"""
+
+FORGET_OTHER_MENTIONS_IN_FACTS = """
+MATCH (f:Fact {session_id: $session_id, space: $space})<-[in:MENTIONED_IN]-(e:Entity)
+WHERE NOT e.id + ' ' + f.id IN $kept
+DELETE in
+RETURN DISTINCT e.id AS lost
 """
 
 LIST_NEIGHBOURS = """
@@ -114,7 +115,8 @@ RETURN DISTINCT e.id AS one, other.id AS other
 
 SAVE_MICRO = """
 UNWIND $pairs AS pair
-MATCH (a:Entity {id: pair[0], space: $space}), (b:Entity {id: pair[1], space: $space})
+MATCH (a:Entity {id: pair[0], space: $space})
+MATCH (b:Entity {id: pair[1], space: $space})
 OPTIONAL MATCH (a)-[:MENTIONED_IN]->(m:Message)<-[:MENTIONED_IN]-(b)
 WITH a, b, collect(m.said_at) AS times, max(m.said_at) AS at
 OPTIONAL MATCH (a)-[old:MICRO]->(b) WHERE at IS NULL
@@ -142,7 +144,7 @@ SET s.entities_by = $reader
 """
 
 COUNT_ENTITIES_OF_SESSION = """
-MATCH (m:Message {session_id: $session_id, space: $space})<-[:MENTIONED_IN]-(e:Entity)
+MATCH (:Session {id: $session_id, space: $space})<-[:IN_SESSION]-(:Message)<-[:MENTIONED_IN]-(e:Entity)
 RETURN count(*) AS mentions, count(DISTINCT e) AS entities
 """
 
@@ -198,13 +200,15 @@ async def forget_other_mentions(
     """The session mentions these and nothing else; what nothing mentions any more goes."""
     await lock_space(tx, space)
     kept = [f"{_id(space, m)} {m.target}" for m in mentioned]
-    (found,) = await rows(tx, FORGET_OTHER_MENTIONS, space=space, session_id=session_id, kept=kept)
-    if not (lost := found["lost"]):
+    lost: set[str] = set()
+    for query in (FORGET_OTHER_MENTIONS_IN_MESSAGES, FORGET_OTHER_MENTIONS_IN_FACTS):
+        lost |= {row["lost"] for row in await rows(tx, query, space=space, session_id=session_id, kept=kept)}
+    if not lost:
         return
-    neighbours = await rows(tx, LIST_NEIGHBOURS, space=space, entities=lost)
+    neighbours = await rows(tx, LIST_NEIGHBOURS, space=space, entities=sorted(lost))
     pairs = sorted({_pair(row["one"], row["other"]) for row in neighbours})
     await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days, strong=strong)
-    await tx.run(FORGET_UNMENTIONED, space=space, entities=lost)
+    await tx.run(FORGET_UNMENTIONED, space=space, entities=sorted(lost))
 
 
 async def save_micro(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, half_life_days: float, strong: float) -> None:
@@ -253,7 +257,8 @@ def _entity(space: str, mentioned: Mentioned) -> dict[str, Any]:
 # ---- aliases
 
 SAVE_ALIAS = """
-MATCH (e:Entity {id: $entity, space: $space}), (other:Entity {id: $of, space: $space})
+MATCH (e:Entity {id: $entity, space: $space})
+MATCH (other:Entity {id: $of, space: $space})
 MATCH (e) (()-[:ALIAS_OF]->()){0,8} (root:Entity) WHERE NOT EXISTS { (root)-[:ALIAS_OF]->() }
 MATCH (other) (()-[:ALIAS_OF]->()){0,8} (into:Entity) WHERE NOT EXISTS { (into)-[:ALIAS_OF]->() }
 FOREACH (_ IN CASE WHEN root.id <> into.id THEN [1] ELSE [] END |

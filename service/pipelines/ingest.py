@@ -26,6 +26,7 @@ from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
 from service.memory.names import NameConfig
 from service.pipelines.closing import close
+from service.pipelines.entities import RememberEntities
 from service.pipelines.expire import expire_voices
 from service.pipelines.facts import RememberFacts
 from service.pipelines.folding import Folding
@@ -71,6 +72,7 @@ class IngestConfig:
     batch: int = 64  # turns a write: some minutes of talk; about 0.1 s under the space's lock
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
     closed_share: float = 0.97  # for all until the session is complete; then come its facts
+    read_share: float = 0.99  # for all until the facts are written; then comes what they speak of
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
@@ -97,7 +99,7 @@ class IngestReport:
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts."""
+    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities."""
 
 
 class Ingest:
@@ -114,14 +116,15 @@ class Ingest:
         text_embedder: TextEmbedder | None = None,
         gallery: GalleryReader | None = None,
         facts: RememberFacts | None = None,
+        entities: RememberEntities | None = None,
         config: IngestConfig | None = None,
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
-        leaves them to be read later (`voicegraph facts`)."""
+        leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`)."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
-        self._facts = facts
+        self._facts, self._entities = facts, entities
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -153,6 +156,10 @@ class Ingest:
             progress(self._config.closed_share, "facts")
             with watch.stage("facts"):
                 await self._facts(session.space, session.id)
+        if self._entities is not None:
+            progress(self._config.read_share, "entities")
+            with watch.stage("entities"):
+                await self._entities(session.space, session.id)
         progress(1.0, "complete")
         return await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
 

@@ -40,6 +40,9 @@ _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "st"})
 _LAND = frozenset(
     {"mount", "mountain", "lake", "river", "valley", "island", "street", "road", "park", "beach", "bay", "hill", "city"}
 )
+_MOVING = frozenset(
+    "trip travel go move fly drive come flight journey tour train bus sail return head walk ticket holiday visit back".split()  # noqa: SIM905
+)
 _IN = frozenset({"in", "at", "near", "from", "to", "around", "through"})
 _CAPITALS = re.compile(r"(?<![\w'’.])[^\W\d_a-z][\w'’-]+(?:\s+[^\W\d_a-z][\w'’-]+)*")
 _BEGINS = re.compile(r"(?:^|[.!?…:\"“„»]\s*|\n\s*)$")
@@ -170,9 +173,20 @@ def _named(tree: Tree, run: Sequence[int]) -> Mention | None:
     ):
         return None
     type = _TYPES.get(tree[kept[0]].entity)
-    if type in (None, EntityType.THING):
+    if _stands_for_a_place(tree, kept):
+        type = EntityType.PLACE
+    elif type in (None, EntityType.THING):
         type = _guessed(tree, kept)
     return Mention(type or EntityType.THING, name, surface, MentionKind.NAME)
+
+
+def _stands_for_a_place(tree: Tree, run: Sequence[int]) -> bool:
+    """ "In Cork", "a trip to Cork", "move to Cork": whatever the recogniser takes a single word for."""
+    head = tree[run[-1]]
+    if len(run) > 1 or head.dep != "pobj" or tree[run[0] - 1].pos == "DET":
+        return False
+    preposition = tree[head.head]
+    return preposition.lower == "in" or (preposition.lower in ("to", "from") and tree[preposition.head].lemma in _MOVING)
 
 
 def _guessed(tree: Tree, run: Sequence[int]) -> EntityType:

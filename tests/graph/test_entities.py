@@ -1,0 +1,184 @@
+"""What is spoken of, in the graph: written once, the same again, and seen only where somebody may read it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from service.errors import NotFound
+from service.graph.access import ReadScope
+from service.graph.driver import Graph, changes, rows
+from service.graph.dump import dump_space
+from service.graph.entities import EntityFilters, find_entities, list_entities, list_mentions, list_related, list_themes
+from service.graph.forget_space import forget_space
+from service.graph.paging import Page
+from service.graph.write_entities import AliasOfItself, entity_id, forget_alias, list_sessions_without_entities, save_alias
+from service.language.parser import SpacyParser
+from service.pipelines.entities import EntitiesConfig, RememberEntities
+from service.types.entities import EntityType, KnownEntity, Strength
+from tests.graph.fact_builders import Told, fact_id, tell
+from tests.graph.graph_builders import STARTED, Said, World, seed
+
+SAID = [
+    Said("ana", "Ruth, I bought the telescope.", ["ana", "ruth"], to=["ruth"]),
+    Said("ruth", "Hide the telescope in the attic!", ["ana", "ruth"], to=["ana"]),
+    Said("ben", "I want a telescope.", ["*"], session="tuesday"),
+    Said("ben", "My piano stands in the attic.", ["ben"], session="tuesday"),
+    Said("ana", "It stands there.", ["ana", "ruth"], session="tuesday"),
+]
+TOLD = [Told("The telescope stands there", [1, 0]), Told("The piano stands in the attic", [4, 3])]
+LATER = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+MICRO = "MATCH (a:Entity {space: $space})-[m:MICRO]->(b:Entity) RETURN a.normal_name AS a, b.normal_name AS b, m.weight AS w"
+
+
+@pytest.fixture(scope="module")
+def parser() -> SpacyParser:
+    return SpacyParser.load()
+
+
+@pytest.fixture
+async def world(graph: Graph, space: str) -> World:
+    world = await seed(graph, space, ["ana", "ruth", "ben"], SAID)
+    await tell(world, TOLD)
+    return world
+
+
+async def remembered(world: World, parser: SpacyParser, *, again: bool = False, batch: int = 1_000) -> list[bool]:
+    remember = RememberEntities(world.graph, parser, EntitiesConfig(batch=batch, pairs=batch))
+    done = [await remember(world.space, world.session(name), again=again) for name in ("monday", "tuesday")]
+    return [each.known_before for each in done]
+
+
+async def seen(world: World, scope: ReadScope) -> dict[str, KnownEntity]:
+    page = await world.graph.read(list_entities, scope, page=Page(first=50), at=LATER, half_life_days=1.0)
+    assert [e.last_at for e in page.items] == sorted((e.last_at for e in page.items), reverse=True)
+    return {e.name: e for e in page.items}
+
+
+async def test_a_session_is_read_once_and_again_changes_nothing(world: World, parser: SpacyParser) -> None:
+    pending = [world.session("monday"), world.session("tuesday")]
+    assert await world.graph.read(list_sessions_without_entities, world.space) == pending
+    assert await remembered(world, parser) == [False, False]
+    before = await world.graph.read(dump_space, world.space)
+    assert await world.graph.read(list_sessions_without_entities, world.space) == []
+    assert await remembered(world, parser) == [True, True]
+    assert await remembered(world, parser, again=True, batch=2) == [False, False]
+    assert await world.graph.read(dump_space, world.space) == before
+
+
+async def test_in_whatever_order_sessions_come_the_graph_is_the_same(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    before = await world.graph.read(dump_space, world.space)
+    await world.graph.write(changes, "MATCH (n:Entity|Schema {space: $space}) DETACH DELETE n", space=world.space)
+    remember = RememberEntities(world.graph, parser)
+    for name in ("tuesday", "monday"):
+        await remember(world.space, world.session(name), again=True)
+    assert await world.graph.read(dump_space, world.space) == before
+
+
+async def test_each_viewer_sees_what_their_own_messages_speak_of(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    ana, ben = await world.scope("ana"), await world.scope("ben")
+    everybody = await world.scope(unknown_hearer=True)
+    assert set(await seen(world, everybody)) == {"telescope"}
+    hers, his = await seen(world, ana), await seen(world, ben)
+    assert set(hers) == {"Ruth", "telescope", "attic"} and set(his) == {"telescope", "piano", "attic"}
+    assert (hers["telescope"].num_mentions, his["telescope"].num_mentions) == (3, 1)
+    assert his["attic"].id == hers["attic"].id, "one entity"
+    assert hers["telescope"].first_at < his["telescope"].first_at
+    assert hers["telescope"].weight == pytest.approx(1.0 + 2 * 0.5, abs=0.01), "halved with each half-life"
+    both = await world.scope("ana", "ben")
+    assert set(await seen(world, both)) == {"telescope"}
+    piano = his["piano"].id
+    found = await world.graph.read(find_entities, ana, [piano, "nowhere"], at=LATER, half_life_days=1.0)
+    assert found == {}, "as what does not exist"
+    assert (await world.graph.read(list_mentions, ana, piano, page=Page(first=9))).items == ()
+
+
+async def test_themes_and_what_goes_together_are_counted_over_what_may_be_read(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    ana, ben = await world.scope("ana"), await world.scope("ben")
+    themes = {
+        name: {t.label: (t.num_entities, t.num_mentions) for t in found}
+        for name, scope in (("ana", ana), ("ben", ben))
+        for found in [await world.graph.read(list_themes, scope, at=LATER, half_life_days=1.0)]
+    }
+    assert themes["ana"] == {"leisure": (1, 3), "people": (1, 1), "home": (1, 1)}
+    assert themes["ben"] == {"leisure": (2, 2), "home": (1, 1)}
+    attic = (await seen(world, ana))["attic"].id
+    for scope, others in ((ana, {"telescope"}), (ben, {"piano"})):
+        kept = await world.graph.read(list_related, scope, [attic], at=LATER, half_life_days=1.0, strong=0.9, most=5)
+        assert {r.name for r in kept[attic]} == others
+    assert kept[attic][0].strength is Strength.STRONG
+    micro = {(row["a"], row["b"]) if row["a"] < row["b"] else (row["b"], row["a"])
+             for row in await world.graph.read(rows, MICRO, space=world.space)}  # fmt: skip
+    assert micro == {("ruth", "telescope"), ("attic", "telescope"), ("attic", "piano")}
+
+
+async def test_a_message_that_only_points_to_it_is_found_where_a_fact_says_so(world: World, parser: SpacyParser) -> None:
+    """The fact of "it stands there" rests on what Ana may not read: for her it does not tell of the piano."""
+    await remembered(world, parser)
+    everything = await world.scope(reads_all=True)
+    piano = entity_id(world.space, EntityType.THING, "piano")
+    found = await world.graph.read(list_mentions, everything, piano, page=Page(first=9))
+    assert found.items == (world.message(4), world.message(3))
+    edges = await world.graph.read(
+        rows,
+        "MATCH (e:Entity)-[:MENTIONED_IN]->(f:Fact {space: $space}) RETURN e.normal_name AS e, f.id AS f",
+        space=world.space,
+    )
+    assert {(row["e"], row["f"]) for row in edges} == {("piano", fact_id(world, 1)), ("attic", fact_id(world, 1))}
+    assert "piano" not in await seen(world, await world.scope("ana"))
+
+
+async def test_what_is_said_no_more_goes_with_what_it_was_linked_by(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    change = "MATCH (m:Message {id: $id}) SET m.text = $text"
+    await world.graph.write(changes, change, id=world.message(1), text="Hide it!")
+    await remembered(world, parser, again=True)
+    hers = await seen(world, await world.scope("ana"))
+    assert set(hers) == {"Ruth", "telescope"} and hers["telescope"].num_mentions == 2 + 1, "by the fact, of message 1 still"
+    await world.graph.write(changes, change, id=world.message(3), text="My piano.")
+    await remembered(world, parser, again=True)
+    assert {row["a"] for row in await world.graph.read(rows, MICRO, space=world.space)} <= {"ruth", "telescope"}
+    count = "MATCH (n:Entity|Schema {space: $space}) RETURN coalesce(n.normal_name, n.label) AS name"
+    assert {row["name"] for row in await world.graph.read(rows, count, space=world.space)} == {
+        "ruth", "telescope", "piano", "people", "leisure",
+    }  # fmt: skip
+
+
+async def test_an_alias_joins_two_names_and_can_be_taken_away(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    graph, ben = world.graph, await world.scope("ben")
+    piano, telescope = (entity_id(world.space, EntityType.THING, name) for name in ("piano", "telescope"))
+    before = await graph.read(dump_space, world.space)
+    await graph.write(save_alias, world.space, piano, telescope, by="admin", why="a joke")
+    for id in (piano, telescope):
+        found = (await graph.read(find_entities, ben, [id], at=LATER, half_life_days=1.0))[id]
+        assert (found.id, found.num_mentions, {found.name, *found.aliases}) == (telescope, 2, {"piano", "telescope"})
+    public = (await seen(world, await world.scope(unknown_hearer=True)))["telescope"]
+    assert public.aliases == (), "a name that nobody said who may be heard"
+    named = await graph.read(
+        list_entities, ben, page=Page(first=9), filters=EntityFilters(name="piano"), at=LATER, half_life_days=1.0
+    )  # fmt: skip
+    assert [e.id for e in named.items] == [telescope]
+    for one, other in ((piano, telescope), (telescope, piano)):
+        with pytest.raises(AliasOfItself):
+            await graph.write(save_alias, world.space, one, other, by="admin", why="")
+    await graph.write(forget_alias, world.space, piano)
+    assert await graph.read(dump_space, world.space) == before
+    with pytest.raises(NotFound):
+        await graph.write(forget_alias, world.space, piano)
+    with pytest.raises(NotFound):
+        await graph.write(save_alias, world.space, "nowhere", piano, by="admin", why="")
+
+
+async def test_it_goes_with_its_space(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    await forget_space(world.graph, world.space)
+    left: list[dict[str, Any]] = await world.graph.read(
+        rows, "MATCH (n:Entity|Schema {space: $space}) RETURN n.id AS id", space=world.space
+    )
+    assert left == [] and STARTED < LATER
