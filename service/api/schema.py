@@ -19,6 +19,7 @@ from service.api import identity as identity_api
 from service.api import images as image_api
 from service.api import jobs as job_api
 from service.api import names as name_api
+from service.api import personas as persona_api
 from service.api import profiles as profile_api
 from service.api import search as search_api
 from service.api import spaces as space_api
@@ -39,6 +40,7 @@ from service.api.memory import LIST, MessageType, PersonType, SessionType, perso
 from service.api.mutations import Id, Mutation
 from service.api.names import NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
+from service.api.personas import AffectType, PersonaType
 from service.api.profiles import ProfileType
 from service.api.search import SEARCH, AskedAt, Asker, AskerInput, AskOutcome, Explain, Narrowed, SearchOutcome, Zone
 from service.api.spaces import EncoderType, SpaceType
@@ -49,6 +51,8 @@ from service.graph.sessions import count_sessions, list_sessions
 from service.types.people import Assurance
 
 strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
+
+Whose = Annotated[strawberry.ID | None, strawberry.argument(description="Whose; the asker's when left out.")]
 
 
 @strawberry.type(name="Viewer", description="Who asks, as this service sees it, and what they may see.")
@@ -274,6 +278,29 @@ class Query:
         self, info: Info, person_id: Annotated[strawberry.ID, strawberry.argument(description="Whose.")]
     ) -> ProfileType | None:
         return await profile_api.profile(info.context, person_id)
+
+    @strawberry.field(
+        description="What the asker is like, the strongest first: what they themselves said on several occasions. Empty for "
+        "anybody else, while anybody else listens, and where they did not agree to it.",
+        metadata=LIST,
+    )
+    async def personas(self, info: Info, person_id: Whose = None) -> list[PersonaType]:
+        return await persona_api.personas(info.context, person_id)
+
+    @strawberry.field(
+        description="How the asker was in each message of theirs that was read for it, newest first. For themselves alone.",
+        metadata=LIST,
+    )
+    async def affect(
+        self,
+        info: Info,
+        person_id: Whose = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[AffectType]:
+        return await persona_api.affect(info.context, person_id, page(first, after, last, before))
 
     @strawberry.field(
         description="Who is this? Voices that nobody has a name for and the viewer has heard, those heard last first: messages "
