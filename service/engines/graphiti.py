@@ -85,7 +85,7 @@ class GraphitiSearch:
 
     async def nearest(self, scope: ReadScope, wanted: Wanted) -> Ranking:
         """Scores are Graphiti's, of a reciprocal rank."""
-        if not scope.audiences or not wanted.text.strip() or (wanted.pool is not None and not wanted.pool):
+        if not scope.audiences or (wanted.pool is not None and not wanted.pool):
             return ()
         from graphiti_core.search.search import search
         from graphiti_core.search.search_config import EdgeReranker, EdgeSearchConfig, EdgeSearchMethod, SearchConfig
@@ -98,7 +98,7 @@ class GraphitiSearch:
         async with explained(self._graph.config):
             found = await search(
                 self._clients,
-                wanted.text,
+                wanted.words,
                 [group_of(scope.space, audience) for audience in scope.audiences],
                 SearchConfig(edge_config=dense, limit=wanted.k),
                 SearchFilters(edge_types=[FACT], edge_uuids=pool),

@@ -72,6 +72,11 @@ class Mem0Search:
         assert ready == mem0_process.READY
         return engine
 
+    @staticmethod
+    def was_used(data: Path) -> bool:
+        """Whether there may be something of Mem0's in the data directory."""
+        return (data / "mem0").is_dir()
+
     async def close(self) -> None:
         if self._process.returncode is None:
             assert self._process.stdin is not None
@@ -92,10 +97,10 @@ class Mem0Search:
 
     async def nearest(self, scope: ReadScope, wanted: Wanted) -> Ranking:
         """Scores are Mem0's: of cosines here, since it has neither words nor entities to add."""
-        if not scope.audiences or not wanted.text.strip() or (wanted.pool is not None and not wanted.pool):
+        if not scope.audiences or (wanted.pool is not None and not wanted.pool):
             return ()
         pool = None if wanted.pool is None else list(wanted.pool)
-        asked = Nearest(mirror_space(scope.space), list(scope.audiences), wanted.text, wanted.vector.tolist(), wanted.k, pool)
+        asked = Nearest(mirror_space(scope.space), list(scope.audiences), wanted.words, wanted.vector.tolist(), wanted.k, pool)
         best: dict[str, float] = {}
         for id, score in await self._ask(asked):
             best.setdefault(id, score)

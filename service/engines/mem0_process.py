@@ -116,7 +116,7 @@ class Keeper:
         filters: dict[str, Any] = {"user_id": asked.space, "audience": {"in": asked.audiences}}
         if asked.pool is not None:
             filters["message_id"] = {"in": asked.pool}
-        with self._knowing(asked.text.strip(), asked.vector):
+        with self._knowing(asked.text, asked.vector):
             found = self._memory.search(asked.text, top_k=asked.k, filters=filters, threshold=0.0)["results"]
         return [(hit["metadata"]["message_id"], float(hit["score"])) for hit in found]
 

@@ -73,6 +73,11 @@ class Wanted:
     pool: Sequence[str] | None = None
     """Only among these ids; None: everywhere. Empty: nowhere."""
 
+    @property
+    def words(self) -> str:
+        """`text`, or something in its place: engines refuse an empty one, even where the vector alone is asked for."""
+        return self.text.strip() or "?"
+
 
 class MemSearch(Protocol):
     async def index(self, space: str, items: Sequence[Item]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.engines.mem_search import Item, MemSearch
+from service.errors import VoicegraphError
 from service.graph.mirrors import (
     count_unmirrored,
     forget_mirrored,
@@ -22,6 +23,12 @@ from service.types.audio import Progress
 
 if TYPE_CHECKING:
     from service.graph.driver import Graph
+
+
+class NoMirror(VoicegraphError):
+    code = "no_mirror"
+    says = "The setting `engine` is neo4j: messages are searched where they are. Set it to graphiti or mem0 for a mirror."
+    http_status = 409
 
 
 @dataclass(frozen=True, slots=True)

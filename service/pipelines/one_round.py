@@ -13,6 +13,7 @@ from service.graph.candidates import read_around, read_candidates
 from service.graph.fact_search import FactLeg, count_facts, facts_full_text, facts_nearest
 from service.graph.messages import count_messages, find_messages
 from service.graph.people import list_same_people
+from service.pipelines.dense import Dense
 from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
 from service.retrieval.ranking import Pool, Ranker
@@ -49,9 +50,12 @@ class Looked:
 class OneRound:
     """One per process; every call reads with the scope it is given and nothing else."""
 
-    def __init__(self, graph: Graph, embedder: TextEmbedder, config: OneRoundConfig | None = None) -> None:
+    def __init__(
+        self, graph: Graph, embedder: TextEmbedder, config: OneRoundConfig | None = None, *, dense: Dense | None = None
+    ) -> None:
         self._graph = graph
         self._embedder = embedder
+        self._dense = dense or Dense(graph, embedder.embedding_space.name)
         self._ranker = Ranker()
         self.config = config or OneRoundConfig()
 
@@ -85,10 +89,13 @@ class OneRound:
             self._graph.read(_sizes, scope, filters),
         )
         space = self._embedder.embedding_space.name
-        views = [("turn", vectors[0]), ("context", vectors[0]), *(("turn", vector) for vector in vectors[1:])]
-        near, (turn, context, *further) = await asyncio.gather(
+        asked = zip(extended, vectors, strict=True)
+        near, context, (turn, *further) = await asyncio.gather(
             self._graph.read(facts_nearest, scope, space, vectors[0], filters, config.near, config.legs, candidates=num_facts),
-            asyncio.gather(*(self._near(scope, view, vector, filters, candidates) for view, vector in views)),
+            self._context(scope, vectors[0], filters, candidates),
+            asyncio.gather(
+                *(self._dense(scope, *one, filters, config.near, config.legs, candidates=candidates) for one in asked)
+            ),
         )
         hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found, _by_source(told), _by_source(near))
         places = tuple(dict.fromkeys((*worth_reading(hits, config.signals, *(leg.found for leg in further)), *also)))
@@ -108,9 +115,9 @@ class OneRound:
         said = [found[id].text or "" for id in before if id in found]
         return (" ".join([planned.meaning, *said]),) if any(said) else ()
 
-    async def _near(self, scope: ReadScope, view: str, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
+    async def _context(self, scope: ReadScope, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
-            legs.nearest_messages, scope, self._embedder.embedding_space.name, view, vector, filters,
+            legs.nearest_messages, scope, self._embedder.embedding_space.name, "context", vector, filters,
             self.config.near, self.config.legs,
             candidates=candidates,
         )  # fmt: skip

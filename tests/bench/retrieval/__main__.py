@@ -160,9 +160,9 @@ def peers_found(report: Report, means: Means, corpora: Sequence[Corpus], limit: 
     return found
 
 
-def fewer(corpus: Corpus) -> Corpus:
-    """With QUICK_QUESTIONS of its questions, of all kinds."""
-    places = np.unique(np.linspace(0, len(corpus.questions) - 1, QUICK_QUESTIONS).round().astype(int))
+def fewer(corpus: Corpus, number: int = QUICK_QUESTIONS) -> Corpus:
+    """With `number` of its questions, of all kinds."""
+    places = np.unique(np.linspace(0, len(corpus.questions) - 1, number).round().astype(int))
     return dataclasses.replace(corpus, questions=tuple(corpus.questions[i] for i in places))
 
 

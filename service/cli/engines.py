@@ -1,0 +1,55 @@
+"""Commands about the engine that the setting `engine` names: give it what it lacks, and take everything out of it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from service.cli.running import AsJson, SpaceName, with_services
+from service.cli.shown import Bars, plain, show
+
+if TYPE_CHECKING:
+    from service.pipelines.mirror import Mirrored
+    from service.wiring import Services
+
+engine = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="What another engine than the graph itself (setting `engine`) holds."
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(engine, name="engine")
+
+
+@engine.command("sync")
+def sync(space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Give the engine every message that it lacks, or has for other readers.
+
+    `voicegraph ingest` does it for each recording; this is for what was remembered before, and after corrections.
+
+    Example: voicegraph engine sync
+    """
+    with Bars() as bar:
+
+        async def work(services: Services) -> Mirrored:
+            return await (await services.mirror())(services.settings.space, progress=bar("messages"))
+
+        done = with_services(work, space=space)
+    show(plain(done), as_json, lambda: f"{done.messages} messages given to {done.engine}; it lacks {done.behind}.")
+
+
+@engine.command("forget")
+def forget(space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Take everything of the space out of the engine. The messages stay where they are, in the graph.
+
+    Example: voicegraph engine forget --space home
+    """
+
+    async def work(services: Services) -> str:
+        mirror = await services.mirror()
+        await mirror.forget(services.settings.space)
+        return mirror.name
+
+    name = with_services(work, space=space)
+    show({"engine": name, "forgotten": True}, as_json, lambda: f"{name} holds nothing of this space any more.")

@@ -1,0 +1,151 @@
+"""What does the index add to a memory engine? LoCoMo's evidence among the first five, by each engine alone and under the index.
+
+Alone: the engine's own dense search (e5, the turn's words) in what the asker may read, with the question as it was asked.
+Under the index: the product's search, whose dense leg is that engine, ranked by the weights that ship (learned on no
+conversation of LoCoMo). One store for each conversation, on NEO4J_URI's server or one of its own; what is written is
+forgotten at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from service.engines.mem_search import ENGINES, EngineConfig, MemSearch, Wanted, open_engine
+from service.graph.driver import Graph
+from service.pipelines.dense import Dense
+from service.pipelines.mirror import Mirror
+from service.pipelines.one_round import OneRound
+from service.pipelines.search import Search
+from service.settings import load_settings
+from service.types.audio import TextEmbedder
+from tests.bench.report import SHARED, Report, arguments
+from tests.bench.retrieval import peers
+from tests.bench.retrieval.__main__ import Means, fewer
+from tests.bench.retrieval.corpus import Stored, forget, store
+from tests.bench.retrieval.embedded import Embedded
+from tests.bench.retrieval.gold import Corpus
+from tests.bench.retrieval.locomo import locomo
+from tests.bench.retrieval.metrics import Resamples, recall
+from tests.bench.search import services
+
+K = 5  # [M] reports its accuracy at five memories
+QUICK_CORPORA, QUICK_QUESTIONS = 1, 20
+
+
+@dataclass
+class Asked:
+    """What one engine gave, question by question."""
+
+    alone: list[Sequence[str]] = field(default_factory=list)
+    index: list[Sequence[str]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    """Of the engine's search alone."""
+    mirrored: list[float] = field(default_factory=list)
+    """Seconds a message; none for the graph itself."""
+
+
+async def measure(report: Report, names: Sequence[str], corpora: Sequence[Corpus], means: Means) -> None:
+    async with services() as service:
+        embedder = await service.text_embedder()
+        kept = Embedded(embedder, service.settings.cache_dir)
+        asked: dict[str, Asked] = {name: Asked() for name in names}
+        for corpus in track(corpora, "conversations", console=Console(stderr=True)):
+            stored = await store(service.graph, corpus, kept, f"engines-{corpus.id}")
+            for name in names:
+                folder = service.settings.data_dir / corpus.id
+                engine = await open_engine(
+                    name, EngineConfig(service.graph, embedder.embedding_space, folder, python_of(means))
+                )
+                try:
+                    await ask(service.graph, embedder, stored, name, engine, asked[name])
+                    await engine.forget(stored.space)
+                finally:
+                    await engine.close()
+            await forget(service.graph, stored.space)
+    add_rows(report, corpora, asked, means.tokens(corpora))
+
+
+async def ask(graph: Graph, embedder: TextEmbedder, stored: Stored, name: str, engine: MemSearch, asked: Asked) -> None:
+    """Every question of a conversation, to the engine and to the index over it."""
+    space = embedder.embedding_space.name
+    if name != "neo4j":
+        started = time.perf_counter()
+        done = await Mirror(graph, name, engine, space)(stored.space)
+        asked.mirrored.append((time.perf_counter() - started) / max(1, done.messages))
+    turns = {stored.message(turn.id): turn.id for turn in stored.corpus.turns}
+    dense = Dense(graph, space, None if name == "neo4j" else engine, name)
+    search = Search(graph, embedder, one_round=OneRound(graph, embedder, dense=dense))
+    for question in stored.corpus.questions:
+        scope = await stored.scope(question.asker)
+        (vector,) = await asyncio.to_thread(embedder.queries, [question.text])
+        started = time.perf_counter()
+        found = await engine.nearest(scope, Wanted(question.text, vector, K))
+        asked.seconds.append(time.perf_counter() - started)
+        asked.alone.append([turns[one.id] for one in found])
+        searched = await search.gather(scope, question.text)
+        asked.index.append([turns[one.id] for one in searched.gathered.candidates[:K]])
+
+
+def add_rows(report: Report, corpora: Sequence[Corpus], asked: Mapping[str, Asked], tokens: Mapping[str, int]) -> None:
+    gold = [question.gold for corpus in corpora for question in corpus.questions]
+    drawn = Resamples(len(gold))
+    for name, of in asked.items():
+        values = {}
+        for condition, rankings in ((f"locomo/engine={name}", of.alone), (f"locomo/engine={name}+index", of.index)):
+            values[condition] = np.array([recall(ids, wanted, K) for ids, wanted in zip(rankings, gold, strict=True)])
+            spent = np.array([sum(tokens[id] for id in ids) for ids in rankings], dtype=np.float64)
+            for metric, unit, of_each in (("recall_at_5", "share", values[condition]), ("memory_tokens", "tokens", spent)):
+                report.add(metric, condition, name, of_each.mean(), unit, len(gold), drawn.interval(of_each))
+                if name == "neo4j" and condition.endswith("+index"):
+                    report.add(metric, "locomo/index", "ours", of_each.mean(), unit, len(gold), drawn.interval(of_each))
+        alone, under = values.values()
+        report.add(
+            "recall_at_5_over_alone", f"locomo/engine={name}+index", name, (under - alone).mean(), "share", len(gold),
+            drawn.interval(under - alone),
+        )  # fmt: skip
+        for percentile in (50, 95):
+            taken = 1_000 * np.percentile(of.seconds, percentile)
+            report.add(f"search_stage_p{percentile}_ms", f"locomo/engine={name}", name, taken, "ms", len(of.seconds))
+        if of.mirrored:
+            each = 1_000 * np.array(of.mirrored)
+            report.add("mirror_ms_a_message", f"locomo/engine={name}", name, each.mean(), "ms", len(each))
+
+
+def python_of(means: Means) -> Path:
+    """Mem0's, in the environment that the benchmark of retrieval makes."""
+    return means.cache / "bench" / "peers" / "mem0" / "bin" / "python"
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--engines", nargs="+", choices=sorted(ENGINES), default=list(ENGINES))
+    parser.add_argument("--conversations", type=int, metavar="N", help="only the first N")
+    parser.add_argument("--questions", type=int, metavar="N", help="only N of each, of all kinds")
+    chosen = parser.parse_args()
+    report = Report("dual_brain")
+    if not SHARED.is_dir():
+        report.missing("LoCoMo", "put locomo10.json and locomo_audit_evidence.json into ../shared/data")
+        report.finish(chosen.json)
+        return
+    means = Means(load_settings().cache_dir)
+    names = list(chosen.engines)
+    if "mem0" in names and not peers.is_here(means.cache, "mem0"):
+        report.missing("mem0", peers.MAKE)
+        names.remove("mem0")
+    corpora = locomo(SHARED)[: QUICK_CORPORA if chosen.quick else chosen.conversations]
+    questions = QUICK_QUESTIONS if chosen.quick else chosen.questions
+    corpora = [fewer(corpus, questions) for corpus in corpora] if questions else corpora
+    asyncio.run(measure(report, names, corpora, means))
+    report.finish(chosen.json)
+
+
+if __name__ == "__main__":
+    main()
