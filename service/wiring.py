@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.images import Images
     from service.pipelines.ingest import Ingest
+    from service.pipelines.personas import RememberPersonas
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
     from service.settings import Settings
@@ -289,6 +290,12 @@ class Services(Models):
         parser = await self.parser()
         return await self._once("entities", lambda: RememberEntities(self.graph, parser))
 
+    async def personas(self) -> RememberPersonas:
+        """`await personas(space, session_id)` reads how people felt who agreed to it, and consolidates them."""
+        from service.pipelines.personas import RememberPersonas
+
+        return await self._once("personas", lambda: RememberPersonas(self.graph, self.parser))
+
     async def ingest(self) -> Ingest:
         """`await ingest(request, progress)` writes one recording."""
         from service.identity.router import RouterConfig
@@ -297,7 +304,9 @@ class Services(Models):
         encoder, segmenter, recogniser, embedder, gallery = await asyncio.gather(
             self.encoder(), self.segmenter(), self.recogniser(), self.text_embedder(), self.gallery()
         )
-        thresholds, facts, entities = await asyncio.gather(self.thresholds(), self.facts(), self.entities())
+        thresholds, facts, entities, personas = await asyncio.gather(
+            self.thresholds(), self.facts(), self.entities(), self.personas()
+        )
         router = RouterConfig(thresholds=thresholds)
         return await self._once(
             "ingest",
@@ -311,6 +320,7 @@ class Services(Models):
                 gallery=gallery,
                 facts=facts,
                 entities=entities,
+                personas=personas,
             ),
         )
 

@@ -43,6 +43,7 @@ from service.pipelines.hearing import (
 )
 from service.pipelines.merging import merge_session
 from service.pipelines.naming import name_session
+from service.pipelines.personas import RememberPersonas
 from service.pipelines.recording import IngestRequest, Models, new_session
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.twins import twins
@@ -99,7 +100,7 @@ class IngestReport:
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities."""
+    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas."""
 
 
 class Ingest:
@@ -117,14 +118,16 @@ class Ingest:
         gallery: GalleryReader | None = None,
         facts: RememberFacts | None = None,
         entities: RememberEntities | None = None,
+        personas: RememberPersonas | None = None,
         config: IngestConfig | None = None,
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
-        leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`)."""
+        leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`).
+        `personas`: too (`voicegraph personas`), but then without how things were said."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
-        self._facts, self._entities = facts, entities
+        self._facts, self._entities, self._personas = facts, entities, personas
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -160,6 +163,10 @@ class Ingest:
             progress(self._config.read_share, "entities")
             with watch.stage("entities"):
                 await self._entities(session.space, session.id)
+        if self._personas is not None:
+            with watch.stage("personas"):
+                by_channel = info.channels > 1 and request.transcript is None
+                await self._personas(session.space, session.id, sound=request.path, by_channel=by_channel)
         progress(1.0, "complete")
         return await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
 

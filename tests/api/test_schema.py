@@ -66,6 +66,9 @@ BOUNDED = {
     "SplitPart.turns": "capped by the answer",
     "Correction.personIds": "concerned by one correction",
     "Correction.people": "concerned by one correction",
+    "Query.personas": "capped by the answer",
+    "Persona.evidence": "capped by the read",
+    "Affect.marks": "what one turn shows",
     "Message.images": "at most 20 of a segment, or the transcript is refused",
 }
 
