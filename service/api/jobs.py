@@ -38,6 +38,12 @@ MAX_INTERVALS = 1_000
 strawberry.enum(JobStatus, name="JobStatus", description="How far a job is.")
 
 
+@strawberry.type(name="FactsDropped", description="Why what might have been a fact is none.")
+class FactsDroppedType:
+    reason: str = strawberry.field(description="In words: turns in a language not read, words that nobody said.")
+    count: int = strawberry.field(description="How often.")
+
+
 @strawberry.type(name="IngestResult", description="What an ingest found, in numbers.")
 class IngestResultType:
     num_messages: int = strawberry.field(description="Turns written.")
@@ -46,6 +52,16 @@ class IngestResultType:
     words_left_out: int = strawberry.field(description="Words heard or written that are in no message: nobody spoke there.")
     captions_mended: int = strawberry.field(description="Places where the transcript broke its format and was read anyway.")
     seconds: float = strawberry.field(description="Time it took.")
+    num_facts: int | None = strawberry.field(default=None, description="Facts understood of it; null where none were read.")
+    facts_dropped: list[FactsDroppedType] = strawberry.field(
+        default_factory=list, description="What might have been a fact and is none, by reason."
+    )
+
+    @classmethod
+    def from_json(cls, text: str) -> IngestResultType:
+        numbers = json.loads(text)
+        dropped = [FactsDroppedType(reason=why, count=count) for why, count in numbers.pop("facts_dropped", {}).items()]
+        return cls(**numbers, facts_dropped=dropped)
 
 
 @strawberry.type(name="Job", description="Something asked for that takes longer than a request. Seen by who asked for it.")
@@ -79,7 +95,7 @@ class JobType(Node):
     def result(self) -> IngestResultType | None:
         if self.record.kind != "ingest" or not self.record.result:
             return None
-        return IngestResultType(**json.loads(self.record.result))
+        return IngestResultType.from_json(self.record.result)
 
     @classmethod
     def from_record(cls, job: Job, context: Context) -> JobType:
@@ -229,6 +245,8 @@ def runner(services: Services, uploads: Uploads) -> Run:
             "people_linked": report.people_linked,
             "words_left_out": report.words_left_out,
             "captions_mended": report.captions_mended,
+            "num_facts": report.num_facts,
+            "facts_dropped": dict(report.facts_dropped),
             "seconds": report.seconds,
         }
         return Done(report.session_id, numbers)

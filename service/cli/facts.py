@@ -51,9 +51,18 @@ def facts(
             return [await remember(space, id, again=again, progress=bar(id[:8])) for id in ids]
 
         done = with_services(work, space=space)
-    rows = [(r.session_id, r.num_facts, r.extractor, "known already" if r.known_before else "remembered") for r in done]
+    rows = [
+        (
+            r.session_id,
+            r.num_facts,
+            ", ".join(f"{why}: {number}" for why, number in r.dropped.items()) or "–",
+            r.extractor,
+            "known already" if r.known_before else "remembered",
+        )
+        for r in done
+    ]
     empty = "Every session has its facts. `--again` reads them anew."
-    show(done, as_json, lambda: table(("session", "facts", "read by", ""), rows, empty=empty))
+    show(done, as_json, lambda: table(("session", "facts", "no facts", "read by", ""), rows, empty=empty))
 
 
 def profile(

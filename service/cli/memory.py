@@ -64,11 +64,25 @@ def ingest(
             return [await remember(request(path, services.settings.space), bar(path.name)) for path in files]
 
         reports = with_services(work, space=space, encoder=encoder)
-    columns = ("file", "session", "", "messages", "people met", "people known", "words left out", "captions mended", "seconds")
+    columns = (
+        "file",
+        "session",
+        "",
+        "messages",
+        "people met",
+        "people known",
+        "facts",
+        "no facts",
+        "words left out",
+        "captions mended",
+        "seconds",
+    )
     rows = []
     for path, r in zip(files, reports, strict=True):
         news = "known already" if r.already_complete else "remembered"
-        numbers = (r.num_messages, r.people_created, r.people_linked, r.words_left_out, r.captions_mended)
+        no_facts = ", ".join(f"{why}: {number}" for why, number in r.facts_dropped.items()) or "–"
+        facts = (r.num_facts, no_facts)
+        numbers = (r.num_messages, r.people_created, r.people_linked, *facts, r.words_left_out, r.captions_mended)
         rows.append((path.name, r.session_id, news, *numbers, f"{r.seconds:.1f}"))
     show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
 

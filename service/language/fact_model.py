@@ -88,16 +88,16 @@ class FactModel:
         self._check = check
         self._date = date
         self._config = config or FactModelConfig()
-        self.dropped: Counter[str] = Counter()
-        """Why facts were dropped, and turns not read, since the extractor was made."""
 
     @property
     def name(self) -> str:
         return f"model:{self._chat.name}"
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
-        """Raises what the model raises. What it had answered is kept under the turns' space: the same call then goes on."""
-        found, dropped, problems = dict[int, list[Fact]](), Counter[str](), list[VoicegraphError]()
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
+        """`dropped`: why facts were, and turns not read. Raises what the model raises. What it had answered is kept under the
+        turns' space: the same call then goes on."""
+        found, problems = dict[int, list[Fact]](), list[VoicegraphError]()
+        dropped = Counter() if dropped is None else dropped
         slots = asyncio.Semaphore(self._config.at_once)
 
         async def read(window: Window) -> None:
@@ -120,7 +120,6 @@ class FactModel:
         await asyncio.gather(*map(read, windows(turns, self._config.batch)))
         if problems:
             raise problems[0]
-        self.dropped += dropped
         if dropped:
             log.info("facts dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
         return tuple(fact for _, facts in sorted(found.items()) for fact in facts)

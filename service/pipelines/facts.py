@@ -4,8 +4,9 @@ anywhere, it is done again and ends the same."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from service.errors import VoicegraphError
 from service.graph.driver import Graph
@@ -44,6 +45,8 @@ class SessionFacts:
     num_facts: int
     known_before: bool
     """They were there already; nothing was written."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """Why what might have been a fact is none, and how often; of this reading."""
 
 
 class RememberFacts:
@@ -62,13 +65,14 @@ class RememberFacts:
 
         Raises NotFound, UnfoundedFact, and the extractor's errors: the same call then goes on."""
         session = await self._graph.read(get_session_to_read, space, session_id)
-        extractor = session.facts_by
+        extractor, dropped = session.facts_by, Counter[str]()
         if extractor is None or again:
             extractor = self._extractor.name
-            facts = founded(await self._extractor(turns_of(space, session)), session, extractor, self._config)
+            facts = founded(await self._extractor(turns_of(space, session), dropped), session, extractor, self._config)
             await self._write(space, session_id, facts, progress)
         number = await self._graph.read(count_facts_of_session, space, session_id)
-        return SessionFacts(session_id, extractor, number, session.facts_by is not None and not again)
+        known = session.facts_by is not None and not again
+        return SessionFacts(session_id, extractor, number, known, dict(sorted(dropped.items())))
 
     async def _write(self, space: str, session_id: str, facts: Sequence[Fact], progress: Progress) -> None:
         for start in range(0, len(facts), self._config.batch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -119,6 +120,7 @@ class FactExtractor(Protocol):
         """Name and version, kept with each fact: `rules-1`, `model:NAME`."""
         ...
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
-        """Facts of one session's turns, in spoken order; the same turns give the same facts."""
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
+        """Facts of one session's turns, in spoken order; the same turns give the same facts. `dropped` is added to: why what
+        might have been a fact is none, and how often."""
         ...

@@ -73,12 +73,13 @@ async def test_a_recording_is_ingested_once_per_key_and_followed_to_its_end(home
     async with home.socket({"authorization": f"Bearer {token}"}) as socket:
         await socket.receive()
         query = """subscription($id: ID!) { jobProgress(id: $id) { ... on Job { status stage progress error sessionId
-          result { numMessages peopleCreated wordsLeftOut captionsMended } } } }"""
+          result { numMessages numFacts factsDropped { reason count } peopleCreated wordsLeftOut captionsMended } } } }"""
         socket.patience = 200.0  # models are made ready on first use
         steps = [r["data"]["jobProgress"] for r in await socket.results("1", query, id=job["id"])]
     last = steps[-1]
     assert (last["status"], last["error"], last["progress"]) == ("COMPLETE", None, 1.0), last
     assert last["result"]["captionsMended"] == 0 <= last["result"]["wordsLeftOut"]
+    assert last["result"]["numFacts"] >= 0 == len(last["result"]["factsDropped"])
     assert last["result"]["numMessages"] >= 1 and last["sessionId"].startswith("Session:")
     assert [s["progress"] for s in steps] == sorted(s["progress"] for s in steps)
     assert (await one(home, INGEST, token, input=wanted, key="k1"))["id"] == job["id"]

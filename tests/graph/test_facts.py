@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -46,14 +47,14 @@ class EachTurn:
     name: str = "each-turn-1"
     change: Callable[[Fact], Fact] = lambda fact: fact
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
         return tuple(self.change(a_fact(turns, i)) for i in range(len(turns)))
 
 
 class Nothing:
     name = "nothing-1"
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
         return ()
 
 
@@ -171,7 +172,7 @@ class BrokenOff(VoicegraphError):
 class OnceAway(EachTurn):
     asked: int = 0
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
         self.asked += 1
         if self.asked == 1:
             raise BrokenOff()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -34,6 +35,9 @@ class RulesConfig:
 
 
 DEFAULT = RulesConfig()
+UNREAD = "turns in a language not read"
+RUN_TOGETHER = "sentences run together"
+"""Why what was said may have facts that are not read."""
 
 
 @dataclass(slots=True)
@@ -68,11 +72,13 @@ class RuleExtractor:
         self._parser = parser
         self._config = config
 
-    async def __call__(self, turns: tuple[FactTurn, ...]) -> tuple[Fact, ...]:
-        return await asyncio.to_thread(self.extract, turns)
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
+        return await asyncio.to_thread(self.extract, turns, dropped)
 
-    def extract(self, turns: Sequence[FactTurn]) -> tuple[Fact, ...]:
+    def extract(self, turns: Sequence[FactTurn], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
+        dropped = Counter() if dropped is None else dropped
         said = [utterances(turn.text) if self._reads(turn) else [] for turn in turns]
+        dropped += Counter({UNREAD: sum(bool(turn.text.strip()) and not self._reads(turn) for turn in turns)})
         texts = [utterance.text for each in said for utterance in each]
         parsed = iter(self._parser(texts))
         facts: list[Fact] = []
@@ -82,6 +88,7 @@ class RuleExtractor:
             for utterance in each:
                 facts.extend(reading.read(utterance, [Tree(sentence) for sentence in next(parsed)]))
             before.append(reading.said)
+            dropped += Counter({RUN_TOGETHER: reading.run_together})
         return tuple(facts)
 
     def _reads(self, turn: FactTurn) -> bool:
@@ -105,12 +112,16 @@ class _Turn:
         self.allowed = {turn.message_id, *(said.turn.message_id for said in before)}
         self.zone = turn.zone if _known(turn.zone) else None
         self.dated = _known(turn.zone)
+        self.run_together = 0
 
     def read(self, utterance: Utterance, trees: list[Tree]) -> list[Fact]:
         answer = self._answer(utterance, trees)
         found = list(answer)
         for tree in trees:
-            if tree.root is None or len(tree.tokens) > self.config.max_words:
+            if tree.root is None:
+                continue
+            if len(tree.tokens) > self.config.max_words:
+                self.run_together += 1
                 continue
             read = self._sentence(tree, utterance, may_state=not answer or tree is not trees[0])
             found.extend(fact for fact in read if not any(fact.statement == other.statement for other in found))

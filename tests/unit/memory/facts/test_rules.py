@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.language.parser import SpacyParser
-from service.memory.facts.rules import RuleExtractor
+from service.memory.facts.rules import RUN_TOGETHER, UNREAD, RuleExtractor
 from service.memory.facts.words import check_words
 from service.types.facts import FactKind, FactTurn
 from tests.unit.memory.facts.contract import (
@@ -222,3 +223,12 @@ def turn(
 def talk(*said: str) -> list[FactTurn]:
     split = [line.split(": ", 1) for line in said]
     return [turn(text, id=f"m{n}", voice=voice) for n, (voice, text) in enumerate(split)]
+
+
+def test_what_has_no_facts_is_counted_with_why(extractor: RuleExtractor) -> None:
+    dropped = Counter[str]()
+    run_together = f"I like {'very ' * 70}old cars."
+    turns = [turn("Ich wohne in Graz.", language="de"), turn("I live in Graz.", id="m1"), turn(run_together, id="m2")]
+    facts = extractor.extract(turns, dropped)
+    assert [fact.source for fact in facts] == ["m1"]
+    assert dropped == {UNREAD: 1, RUN_TOGETHER: 1}
