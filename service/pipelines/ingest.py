@@ -101,6 +101,8 @@ class IngestReport:
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
     """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas."""
+    facts_dropped: Mapping[str, int] = field(default_factory=dict)
+    """Why what might have been a fact is none, and how often; empty where the facts were read before."""
 
 
 class Ingest:
@@ -155,10 +157,11 @@ class Ingest:
                 if error.http_status < 500 and error.http_status != CONFLICT:
                     await self._graph.write(fail_session, session.space, session.id, error.code)
                 raise
+        dropped: Mapping[str, int] = {}
         if self._facts is not None:
             progress(self._config.closed_share, "facts")
             with watch.stage("facts"):
-                await self._facts(session.space, session.id)
+                dropped = (await self._facts(session.space, session.id)).dropped
         if self._entities is not None:
             progress(self._config.read_share, "entities")
             with watch.stage("entities"):
@@ -168,7 +171,8 @@ class Ingest:
                 by_channel = info.channels > 1 and request.transcript is None
                 await self._personas(session.space, session.id, sound=request.path, by_channel=by_channel)
         progress(1.0, "complete")
-        return await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
+        report = await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
+        return replace(report, facts_dropped=dropped)
 
     async def _write(
         self,
