@@ -22,8 +22,6 @@ strawberry.enum(Aspect, name="Aspect", description="A feeling, a liking, or what
 strawberry.enum(PersonaKind, name="PersonaKind", description="Of the person alone, or toward something or somebody.")
 MAX = 100
 """Attitudes and traits, the strongest: more tells nobody what they are like."""
-SOMEBODY = "somebody"
-"""Whom an attitude concerns, where the viewer knows no name of theirs."""
 
 
 @strawberry.type(
@@ -45,9 +43,8 @@ class PersonaType:
 
     @strawberry.field(description="In words, with the names that the viewer may know.", metadata={"weight": 1})
     async def text(self) -> str:
-        words = said.description(self.record)
         concerned = await self._concerned()
-        return words.replace(said.TARGET, (concerned and concerned.display_name) or SOMEBODY)
+        return said.in_words(self.record, {concerned.person_id: concerned.display_name} if concerned else {})
 
     @strawberry.field(description="Whom it concerns, where that is a person that the viewer may know.")
     async def concerns(self) -> PersonType | None:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.cli import calibrate, corrections, entities, facts, identity, images, machine, memory, showing, tokens
+from service.cli import calibrate, corrections, entities, facts, identity, images, machine, memory, personas, showing, tokens
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
 
@@ -24,6 +24,7 @@ facts.add_to(app)
 entities.add_to(app)
 identity.add_to(app, memory.people)
 images.add_to(app)
+personas.add_to(app)
 corrections.add_to(memory.people)
 machine.add_to(app)
 tokens.add_to(app)

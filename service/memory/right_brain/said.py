@@ -3,9 +3,13 @@ viewer's to know or not."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from service.types.affect import Aspect, Emotion, Persona
 
 TARGET = "{target}"
+SOMEBODY = "somebody"
+"""Whom an attitude concerns, where the viewer knows no name of theirs."""
 
 _OFTEN = {
     Emotion.JOY: "is often happy",
@@ -45,6 +49,11 @@ def person_of(persona: Persona) -> str | None:
     """Id of the person it concerns."""
     target = persona.target or ""
     return target.removeprefix("person:") if target.startswith("person:") else None
+
+
+def in_words(persona: Persona, names: Mapping[str, str | None]) -> str:
+    """The description with the name of whom it concerns; `names`: of people by id, those that the viewer may know."""
+    return description(persona).replace(TARGET, names.get(person_of(persona) or "") or SOMEBODY)
 
 
 def _with_article(what: str) -> str:

@@ -1,0 +1,169 @@
+"""Commands about how people feel and what they are like: agreeing to it, reading it, and showing it to them alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.cli.running import AsJson, SpaceName, with_services
+from service.cli.shown import plain, show, table
+
+if TYPE_CHECKING:
+    from service.graph.personas import Felt
+    from service.pipelines.personas import SessionFelt
+    from service.types.affect import Persona
+    from service.wiring import Services
+
+Person = Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id.")]
+HeardBy = Annotated[
+    list[str] | None, typer.Option("--heard-by", metavar="PERSON", help="Who hears it besides: then there is nothing to show.")
+]
+Version = Annotated[str, typer.Option("--consent", metavar="VERSION", help="Version of the text that they agreed to.")]
+Channel = Annotated[str, typer.Option(help="How they said so: spoken, form, paper, …")]
+
+persona = typer.Typer(help="How people feel and what they are like, for themselves.", no_args_is_help=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(persona, name="persona")
+
+
+@persona.command()
+def agree(
+    person: Person, consent: Version, channel: Channel = "spoken", space: SpaceName = None, as_json: AsJson = False
+) -> None:
+    """Record that somebody lets be inferred how they feel and what they are like. Without it nothing is.
+
+    What was remembered before is read with `voicegraph persona read`.
+
+    Example: voicegraph persona agree Nora --consent 2026-11
+    """
+    id = _record(person, "granted", consent, channel, space)
+    show({"id": id}, as_json, lambda: "Recorded. `voicegraph persona read` reads what was said before.")
+
+
+@persona.command()
+def withdraw(
+    person: Person, consent: Version, channel: Channel = "spoken", space: SpaceName = None, as_json: AsJson = False
+) -> None:
+    """Record that somebody took that back: what was inferred of them is gone at once.
+
+    Example: voicegraph persona withdraw Nora --consent 2026-11
+    """
+    id = _record(person, "withdrawn", consent, channel, space)
+    show({"id": id}, as_json, lambda: "Recorded; what was inferred is gone.")
+
+
+@persona.command("read")
+def read(
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session. Default: all not read yet.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also turns that were read before.")] = False,
+    space: SpaceName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read how people felt who agreed to it, in sessions that were remembered before.
+
+    `voicegraph ingest` does it by itself, and measures the sound, too; this is for sessions from before they agreed.
+
+    Example: voicegraph persona read
+    """
+
+    async def work(services: Services) -> list[SessionFelt]:
+        from service.graph.write_personas import list_sessions_to_feel
+        from service.pipelines.personas import READER
+
+        remember, space = await services.personas(), services.settings.space
+        found = [session] if session else await services.graph.read(list_sessions_to_feel, space, READER, again=again)
+        return [await remember(space, id, again=again) for id in found]
+
+    done = with_services(work, space=space)
+    rows = [(r.session_id, r.num_read, len(r.people)) for r in done]
+    empty = "Everything of those who agreed is read. `--again` reads it anew."
+    show(done, as_json, lambda: table(("session", "turns", "people"), rows, empty=empty))
+
+
+@persona.command("show")
+def show_(person: Person, heard_by: HeardBy = None, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Show what somebody is like, as they themselves may see it: what showed on several occasions.
+
+    Example: voicegraph persona show Nora
+    """
+
+    async def work(services: Services) -> list[tuple[str, Persona]]:
+        from datetime import UTC, datetime
+
+        from service.cli.who import scope_of
+        from service.graph.people import find_people
+        from service.memory.right_brain import said
+        from service.pipelines.personas import find_personas
+
+        scope = await scope_of(services, person=person, voice=None, heard_by=heard_by or (), heard_by_voices=())
+        found = await services.graph.read(find_personas, scope, None, datetime.now(UTC)) or ()
+        concerned = sorted({id for one in found if (id := said.person_of(one))})
+        people = await services.graph.read(find_people, scope, concerned)
+        names = {id: known.display_name for id, known in people.items()}
+        return [(said.in_words(one, names), one) for one in found]
+
+    found = with_services(work, space=space)
+    columns = ("what", "how strong", "messages", "sessions", "since", "last")
+    shown = [{"text": words, **plain(one)} for words, one in found]
+    empty = "Nothing has shown on several occasions, or they did not agree to it (`voicegraph persona agree`)."
+    show(shown, as_json, lambda: table(columns, [_row(*one) for one in found], empty=empty))
+
+
+@persona.command()
+def felt(person: Person, heard_by: HeardBy = None, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Show how somebody was in what they said, the newest hundred, as they themselves may see it.
+
+    Example: voicegraph persona felt Nora
+    """
+
+    async def work(services: Services) -> tuple[tuple[Felt, ...], dict[str, str | None]]:
+        from service.cli.who import scope_of
+        from service.graph.messages import find_messages
+        from service.graph.paging import MAX_PAGE, Page
+        from service.graph.personas import find_subject, list_felt
+
+        scope = await scope_of(services, person=person, voice=None, heard_by=heard_by or (), heard_by_voices=())
+        subject = await services.graph.read(find_subject, scope, None)
+        paged = await services.graph.read(list_felt, scope, subject, page=Page(first=MAX_PAGE))
+        messages = await services.graph.read(find_messages, scope, [one.message_id for one in paged.items])
+        return paged.items, {id: message.text for id, message in messages.items()}
+
+    found, texts = with_services(work, space=space)
+    rows = [
+        (f"{one.said_at:%Y-%m-%d %H:%M}", texts.get(one.message_id), f"{one.affect.valence:+.2f}", f"{one.affect.arousal:.2f}",
+         one.affect.emotion, one.pitch and f"{one.pitch:.0f} Hz")
+        for one in found
+    ]  # fmt: skip
+    shown = [{"text": texts.get(one.message_id), **plain(one)} for one in found]
+    columns = ("said at", "message", "pleasant", "stirred", "says to feel", "pitch")
+    show(shown, as_json, lambda: table(columns, rows, empty="No message of theirs was read for it."))
+
+
+def _record(person: str, state: str, version: str, channel: str, space: str | None) -> Any:
+    async def work(services: Services) -> str:
+        from service.cli.who import the_person
+        from service.pipelines.enrol import record_consent
+        from service.types.people import Consent, ConsentPurpose
+        from service.types.plain import short
+
+        one = await the_person(services, person)
+        await record_consent(
+            services.graph,
+            space=services.settings.space,
+            person_id=one,
+            state=Consent(state),
+            text_version=short("the version", version),
+            channel=short("the channel", channel),
+            purpose=ConsentPurpose.INFER_PERSONA.value,
+        )
+        return one
+
+    return with_services(work, space=space)
+
+
+def _row(words: str, persona: Persona) -> tuple[Any, ...]:
+    strength = f"{persona.intensity:.2f}"
+    return words, strength, persona.support, persona.num_sessions, f"{persona.since:%Y-%m-%d}", f"{persona.last:%Y-%m-%d}"
