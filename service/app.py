@@ -15,6 +15,7 @@ from service.api.errors import incident
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.jobs import runner
 from service.api.schema import make_schema
+from service.api.stream import StreamConfig, stream_router
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
@@ -43,7 +44,9 @@ def http_config(settings: Settings) -> HttpConfig:
     return replace(config, request_seconds=config.request_seconds + MODEL_CALLS * settings.openai_timeout)
 
 
-def create_app(services: Services, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None) -> FastAPI:
+def create_app(
+    services: Services, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None, stream: StreamConfig | None = None
+) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
     config = http or http_config(settings)
@@ -69,6 +72,7 @@ def create_app(services: Services, *, http: HttpConfig | None = None, jobs: Jobs
     )
     app.include_router(graphql_router(runtime, make_schema(development=settings.development), settings.development, config))
     app.include_router(rest_router(runtime, config))
+    app.include_router(stream_router(runtime, stream or StreamConfig()))
     app.add_exception_handler(VoicegraphError, told)
     app.add_middleware(Bounded, config=config)
     return app

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,11 +13,13 @@ from strawberry.types import Info as StrawberryInfo
 
 from service.api.characters import whole
 from service.api.loaders import Reading
+from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
-from service.api.uploads import Uploads
+from service.api.uploads import Upload, Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
+from service.pipelines.desk import Desk
 from service.pipelines.jobs import Jobs
 from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
@@ -96,6 +98,9 @@ class Runtime:
     jobs: Jobs
     voices: asyncio.Semaphore
     """Voices being embedded at once: half a second of all cores each."""
+    words: Desk = field(default_factory=Desk)
+    """Utterances of streams being recognised."""
+    streams: Streams = field(default_factory=Streams)
 
 
 class Context(BaseContext):
@@ -161,11 +166,31 @@ class Context(BaseContext):
             self._readings[asked] = asyncio.create_task(self._read_as(asked))
         return await asyncio.shield(self._readings[asked])
 
-    async def _read_as(self, asked: Asked) -> Reading:
-        principal, space = self.principal, self.space
+    def reader(self) -> Principal | None:
+        """Who has the token; raises NotAllowed for one that may not read."""
+        principal = self.principal
         if principal is not None:
             self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
-        viewer = await self._viewer(principal, space, asked)
+        return principal
+
+    async def save(self, chunks: AsyncIterator[bytes]) -> Upload:
+        """Keeps them as an upload of this account. Raises what Uploads.save does."""
+        principal = self.principal
+        return await self.runtime.uploads.save(principal.account_id if principal else None, chunks)
+
+    async def hearers(self) -> tuple[HeardVoice, ...]:
+        """The voices named as hearing what is told. Raises InvalidInput, NotFound."""
+        clips = self.credentials.asked.heard_by_voices
+        if len(clips) > MAX_CLIPS:
+            raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
+        return tuple([await self._heard(self.upload(id)) for id in clips])
+
+    async def viewer(self, voice: HeardVoice | None, others: tuple[HeardVoice, ...]) -> Viewer | ViewerRefused:
+        """Who asks now, with a voice that is no upload, as the credentials say. Raises TokenNotAccepted, NotAllowed."""
+        return await self._resolved(self.reader(), self.space, self.credentials.asked, voice, others)
+
+    async def _read_as(self, asked: Asked) -> Reading:
+        viewer = await self._viewer(self.reader(), self.space, asked)
         return Reading(self.services.graph, viewer, await self.services.graph.read(read_scope, viewer))
 
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
@@ -173,20 +198,31 @@ class Context(BaseContext):
         if len(clips) > MAX_CLIPS:
             raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
         voices = [await self._heard(clip) for clip in clips]
-        answer = await resolve_viewer(
+        voice = voices.pop(0) if asked.voice else None
+        answer = await self._resolved(principal, space, asked, voice, tuple(voices))
+        if isinstance(answer, ViewerRefused):
+            raise ViewerNotAccepted(answer)
+        return answer
+
+    async def _resolved(
+        self,
+        principal: Principal | None,
+        space: str,
+        asked: Asked,
+        voice: HeardVoice | None,
+        others: tuple[HeardVoice, ...],
+    ) -> Viewer | ViewerRefused:
+        return await resolve_viewer(
             self.services.graph,
             self.services.voices,
             space=space,
             thresholds=self.services.thresholds,
             principal=principal,
-            voice=voices.pop(0) if asked.voice else None,
+            voice=voice,
             as_person=asked.acting_for,
             heard_by=asked.heard_by,
-            heard_by_voices=tuple(voices),
+            heard_by_voices=others,
         )
-        if isinstance(answer, ViewerRefused):
-            raise ViewerNotAccepted(answer)
-        return answer
 
     async def _heard(self, clip: Path) -> HeardVoice:
         """Heard once an operation, however many of its fields ask with it."""

@@ -15,6 +15,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from service.api.http import HttpConfig
+from service.api.stream import StreamConfig
 from service.api.tokens import issue
 from service.app import create_app
 from service.pipelines.jobs import JobsConfig
@@ -118,9 +119,15 @@ class Api:
 
 @asynccontextmanager
 async def serving(
-    services: Services, space: str, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None
+    services: Services,
+    space: str,
+    *,
+    http: HttpConfig | None = None,
+    jobs: JobsConfig | None = None,
+    stream: StreamConfig | None = None,
 ) -> AsyncIterator[Api]:
-    config = uvicorn.Config(create_app(services, http=http, jobs=jobs), port=0, log_level="warning", ws="websockets")
+    app = create_app(services, http=http, jobs=jobs, stream=stream)
+    config = uvicorn.Config(app, port=0, log_level="warning", ws="websockets")
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     while not server.started:

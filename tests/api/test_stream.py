@@ -1,0 +1,243 @@
+"""A voice that is listened to while it speaks, over a real websocket: what its asker is told, what nobody is, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import websockets
+from websockets.asyncio.client import ClientConnection
+
+import service.demo
+from service.api.stream import StreamConfig
+from service.api.tokens import list_tokens, revoke
+from service.audio import decode
+from service.graph.driver import Graph, changes
+from service.settings import Settings
+from service.types.audio import SAMPLE_RATE
+from service.types.ids import fresh
+from service.wiring import Services
+from tests.api.serving import Api, serving
+from tests.conftest import CREATE_SPACE
+from tests.graph.graph_builders import Said, World, seed
+
+HOUSEHOLD = Path(service.demo.__file__).parent / "household"
+SPEED = 8.0  # times real time; the pause after a question is sent long enough for its memory
+SAID = [
+    Said("ben", "The surprise for Ruth is a trip to Cork.", ["ben", "nora"], to=["nora"]),
+    Said("nora", "The surprise for Ben is a telescope.", ["nora", "ruth"], to=["ruth"]),
+    Said("ruth", "I broke the blue teapot.", ["ruth"]),
+]
+MAY_READ = """
+MATCH (seeded:Person {id: $as})-[:MAY_READ]->(a:Audience) MATCH (p:Person {id: $person}) MERGE (p)-[:MAY_READ]->(a)
+"""
+
+
+@dataclass(frozen=True)
+class House:
+    api: Api
+    world: World
+    ben: str
+    """As he was enrolled."""
+
+    def token(self, name: str, **entry: Any) -> str:
+        person = self.ben if name == "ben" else self.world.person(name)
+        return self.api.token(f"{name} {fresh()}", **{"person_id": person, "scopes": ["ask"], **entry})
+
+    @asynccontextmanager
+    async def socket(self, **connect: Any) -> AsyncIterator[ClientConnection]:
+        async with websockets.connect(f"ws://127.0.0.1:{self.api.port}/stream", **connect) as socket:
+            yield socket
+
+    async def hear(
+        self, clip: str, token: str, headers: dict[str, str] | None = None, *, silence: float = 8.0, **start: Any
+    ) -> list[Any]:
+        """All that is told of `clip` with silence after it, to the end."""
+        async with self.socket() as socket:
+            await socket.send(begin(token, headers, **start))
+            for piece in pieces(clip, silence):
+                await socket.send(piece)
+            await socket.send(json.dumps({"type": "end"}))
+            events = [json.loads(event) async for event in socket]
+        assert socket.close_code == 1000, (socket.close_code, events[-1:])
+        return events
+
+
+def begin(token: str | None, headers: dict[str, str] | None = None, **start: Any) -> str:
+    given = {**({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
+    return json.dumps({"type": "start", "headers": given, **start})
+
+
+def pieces(clip: str, silence: float = 0.0, seconds: float = 0.1) -> Sequence[bytes]:
+    sound = np.concatenate([block.samples for block in decode.blocks(HOUSEHOLD / clip, seconds=60)])
+    sound = np.concatenate([sound, np.zeros(round(silence * SAMPLE_RATE), np.float32)])
+    raw, step = (sound * 32767).astype("<i2").tobytes(), round(seconds * SAMPLE_RATE) * 2
+    return [raw[start : start + step] for start in range(0, len(raw), step)]
+
+
+def of(kind: str, events: Sequence[Any]) -> list[Any]:
+    return [event for event in events if event["type"] == kind]
+
+
+@pytest.fixture(scope="module")
+async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    space = f"test-{fresh()}"
+    await graph.write(changes, CREATE_SPACE, space=space)
+    world = await seed(graph, space, ["nora", "ben", "ruth"], SAID)
+    services = Services(Settings(data_dir=tmp_path_factory.mktemp("data"), space=space), graph)
+    ben = await services.enrol(space=space, name="Ben", clip=HOUSEHOLD / "enrol_ben.ogg", text_version="1", channel="wideband")
+    await graph.write(changes, MAY_READ, person=ben, **{"as": world.person("ben")})
+    config = StreamConfig(speed=SPEED, start_seconds=1.0, idle_seconds=1.5)
+    async with serving(services, space, stream=config) as api:
+        await services.search()
+        yield House(api, world, ben)
+
+
+async def test_who_asks_by_voice_and_token_is_told_what_they_may_know(house: House) -> None:
+    events = await house.hear("ask_surprise_ben.ogg", house.token("ben"))
+    assert events[0]["type"] == "ready" and [e["stage"] for e in of("stage", events)][-3:] == [
+        "anticipation",
+        "searching",
+        "listening",
+    ]
+    assert [e["person"] for e in of("speaker", events)][-1] == {"id": f"Person:{house.ben}", "name": "Ben"}
+    assert "surprise" in of("matched", events)[-1]["terms"]
+    whole = of("transcript", events)[-1]
+    assert whole["whole"] and "surprise" in whole["text"]
+    (memory,) = of("memory", events)
+    assert "Cork" in memory["text"] and "telescope" not in memory["text"] and "teapot" not in memory["text"]
+    assert memory["tokens"] <= 430 and 0 <= memory["timing"]["hidden"] <= 1 and memory["question"] == whole["text"]
+    assert memory["items"][0] | {"score": 0} == {
+        "number": 1, "brain": "left", "text": SAID[0].text, "by": "Ben", "to": ["Nora"], "score": 0,
+        "saidAt": memory["items"][0]["saidAt"], "sources": [f"Message:{house.world.message(0)}"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("token", "start", "headers", "told"),
+    [
+        ("nora", {"voice": False}, {}, {"Cork", "telescope"}),
+        ("nora", {}, {}, {"Cork"}),  # Ben's voice at Nora's token
+        ("nora", {"voice": False}, {"x-voicegraph-heard-by": "ben"}, {"Cork"}),
+        ("ruth", {"voice": False}, {}, {"telescope", "teapot"}),
+    ],
+)
+async def test_a_voice_and_whoever_listens_narrow_what_a_token_may_see(
+    house: House, token: str, start: dict[str, Any], headers: dict[str, str], told: set[str]
+) -> None:
+    headers = {name: house.world.person(who) for name, who in headers.items()}
+    events = await house.hear("ask_surprise_ben.ogg", house.token(token), headers, **start)
+    (memory,) = of("memory", events)
+    assert {word for word in ("Cork", "telescope", "teapot") if word in json.dumps(events)} <= told
+    assert told & {"Cork", "telescope"} <= {word for word in told if word in memory["text"]}
+
+
+async def test_a_stranger_at_a_token_is_told_why_there_is_nothing(house: House) -> None:
+    events = await house.hear("ask_surprise_stranger.ogg", house.token("nora"))
+    assert [e["code"] for e in of("not_answered", events)] == ["voice_not_recognised"] and not of("memory", events)
+    assert not any(word in json.dumps(events) for word in ("Cork", "telescope")) and not of("matched", events)
+    assert not any(e["linked"] for e in of("speaker", events))
+
+
+async def test_silence_and_noise_say_nothing(house: House) -> None:
+    async with house.socket() as socket:
+        await socket.send(begin(house.token("ben")))
+        noise = np.random.default_rng(0).normal(0, 200, SAMPLE_RATE).astype("<i2").tobytes()
+        await socket.send(noise)
+        await socket.send(json.dumps({"type": "end"}))
+        assert [json.loads(event)["type"] async for event in socket] == ["ready"]
+
+
+async def test_a_client_that_sends_nothing_after_a_question_is_silent(house: House) -> None:
+    async with house.socket() as socket:
+        await socket.send(begin(house.token("nora"), voice=False))
+        for piece in pieces("ask_surprise_ben.ogg"):
+            await socket.send(piece)
+        kinds = []
+        while "memory" not in kinds:
+            kinds.append(json.loads(await asyncio.wait_for(socket.recv(), 20))["type"])
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("", 4400),
+        ("{}", 4400),
+        ('{"type": "start", "headers": {"x-voicegraph-herd-by": "p"}}', 4400),
+        ('{"type": "start", "voice": "yes"}', 4400),
+        (b"\0\0", 4400),
+        ('{"type": "start", "headers": {}}', 4401),
+        ('{"type": "start", "headers": {"authorization": "Bearer vg_x"}}', 4401),
+        (None, 4408),
+    ],
+)
+async def test_what_does_not_begin_as_it_should_is_closed_with_a_code_and_words(
+    house: House, message: str | bytes | None, code: int
+) -> None:
+    async with house.socket() as socket:
+        if message is not None:
+            await socket.send(message)
+        (error,) = [json.loads(event) async for event in socket]
+        assert error["type"] == "error" and error["message"] and socket.close_code == code
+
+
+async def test_half_a_sample_another_text_and_a_long_rest_end_the_stream(house: House) -> None:
+    for sent, code in ((b"\0" * 3, 4400), ('{"type": "start"}', 4400), (None, 4408)):
+        async with house.socket() as socket:
+            await socket.send(begin(house.token("ben")))
+            if sent is not None:
+                await socket.send(sent)
+            events = [json.loads(event) async for event in socket]
+            assert [e["type"] for e in events] == ["ready", "error"] and socket.close_code == code
+
+
+async def test_leave_is_asked_for_at_the_start_and_again_before_anything_is_told(house: House) -> None:
+    async with house.socket() as socket:
+        await socket.send(begin(house.token("ben", scopes=["ingest"])))
+        assert json.loads(await socket.recv())["code"] == "not_allowed"
+        await socket.wait_closed()
+        assert socket.close_code == 4403
+    token, path = house.token("leaver", person_id=house.ben), house.api.services.settings.tokens_file
+    async with house.socket() as socket:
+        await socket.send(begin(token))
+        await socket.recv()
+        revoke(path, next(e.id for e in list_tokens(path) if e.subject.startswith("leaver") and e.space == house.api.space))
+        for piece in pieces("ask_surprise_ben.ogg", 1.0):
+            await socket.send(piece)
+        events = [json.loads(event) async for event in socket]
+        assert socket.close_code == 4401 and not of("memory", events)
+
+
+async def test_one_token_opens_no_more_than_its_share_and_another_page_none(house: House) -> None:
+    token = house.token("ben")
+    async with house.socket() as a, house.socket() as b, house.socket() as c, house.socket() as d, house.socket() as e:
+        for socket in (a, b, c, d):
+            await socket.send(begin(token))
+            assert json.loads(await socket.recv())["type"] == "ready"
+        await e.send(begin(token))
+        assert json.loads(await e.recv())["code"] == "too_many_streams"
+        await e.wait_closed()
+        assert e.close_code == 4429
+    with pytest.raises(websockets.InvalidStatus):
+        async with house.socket(origin="https://evil.example"):
+            pass
+
+
+async def test_what_was_said_is_kept_like_a_file_where_that_was_asked_for(house: House) -> None:
+    token = house.token("ben", scopes=["ask", "ingest"])
+    events = await house.hear("ask_surprise_ben.ogg", token, silence=0.5, voice=False, remember=True, title="Supper")
+    (kept,) = of("remembered", events)
+    query = "query($id: ID!) { job(id: $id) { status sessionId result { numMessages } } }"
+    for _ in range(200):
+        job = (await house.api.data(query, token, id=kept["jobId"]))["job"]
+        if job["status"] not in ("QUEUED", "RUNNING"):
+            break
+        await asyncio.sleep(0.1)
+    assert job["status"] == "COMPLETE" and job["result"]["numMessages"] >= 1
