@@ -42,6 +42,7 @@ from service.pipelines.hearing import (
     unlabelled,
 )
 from service.pipelines.merging import merge_session
+from service.pipelines.mirror import Mirror
 from service.pipelines.naming import name_session
 from service.pipelines.personas import RememberPersonas
 from service.pipelines.recording import IngestRequest, Models, new_session
@@ -100,7 +101,7 @@ class IngestReport:
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas."""
+    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas, mirror."""
     facts_dropped: Mapping[str, int] = field(default_factory=dict)
     """Why what might have been a fact is none, and how often; empty where the facts were read before."""
 
@@ -121,15 +122,17 @@ class Ingest:
         facts: RememberFacts | None = None,
         entities: RememberEntities | None = None,
         personas: RememberPersonas | None = None,
+        mirror: Mirror | None = None,
         config: IngestConfig | None = None,
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
         leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`).
-        `personas`: too (`voicegraph personas`), but then without how things were said."""
+        `personas`: too (`voicegraph persona read`), but then without how things were said. `mirror`: None where no other engine is
+        to have the messages."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
-        self._facts, self._entities, self._personas = facts, entities, personas
+        self._facts, self._entities, self._personas, self._mirror = facts, entities, personas, mirror
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -171,6 +174,9 @@ class Ingest:
                 by_channel = info.channels > 1 and request.transcript is None
                 await self._personas(session.space, session.id, sound=request.path, by_channel=by_channel)
         progress(1.0, "complete")
+        if self._mirror is not None:
+            with watch.stage("mirror"):
+                await self._mirror(session.space, session.id)
         report = await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
         return replace(report, facts_dropped=dropped)
 
