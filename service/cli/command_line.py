@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from service.cli import calibrate, corrections, entities, facts, identity, images, machine, memory, personas, showing, tokens
+from service.cli import (
+    calibrate,
+    corrections,
+    engines,
+    entities,
+    facts,
+    identity,
+    images,
+    machine,
+    memory,
+    personas,
+    showing,
+    tokens,
+)
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
 
@@ -27,6 +40,7 @@ images.add_to(app)
 personas.add_to(app)
 corrections.add_to(memory.people)
 machine.add_to(app)
+engines.add_to(app)
 tokens.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
 showing.add_to(app)
