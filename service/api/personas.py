@@ -10,6 +10,7 @@ from service.api.connections import Connection, connection
 from service.api.context import Context, local_id
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, person_of
+from service.errors import InvalidInput
 from service.graph.paging import Page, Paged
 from service.graph.personas import Felt, find_subject, list_felt
 from service.memory.right_brain import said
@@ -133,9 +134,11 @@ class AffectType:
         )
 
 
-async def personas(context: Context, person_id: str | None) -> list[PersonaType]:
+async def personas(context: Context, person_id: str | None, asked_at: datetime | None) -> list[PersonaType]:
+    if asked_at is not None and asked_at.tzinfo is None:
+        raise InvalidInput(what="`askedAt`", given=f"{asked_at.isoformat()} without a zone", needed="a time with its zone")
     reading = await context.reading()
-    found = await reading.read(find_personas, person_id and local_id(person_id), datetime.now(UTC))
+    found = await reading.read(find_personas, person_id and local_id(person_id), asked_at or datetime.now(UTC))
     return [PersonaType.from_record(persona, reading) for persona in (found or ())[:MAX]]
 
 

@@ -284,8 +284,8 @@ class Query:
         "anybody else, while anybody else listens, and where they did not agree to it.",
         metadata=LIST,
     )
-    async def personas(self, info: Info, person_id: Whose = None) -> list[PersonaType]:
-        return await persona_api.personas(info.context, person_id)
+    async def personas(self, info: Info, person_id: Whose = None, asked_at: AskedAt = None) -> list[PersonaType]:
+        return await persona_api.personas(info.context, person_id, asked_at)
 
     @strawberry.field(
         description="How the asker was in each message of theirs that was read for it, newest first. For themselves alone.",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from service.cli.questions import time_of
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import plain, show, table
 
@@ -19,6 +21,7 @@ Person = Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id."
 HeardBy = Annotated[
     list[str] | None, typer.Option("--heard-by", metavar="PERSON", help="Who hears it besides: then there is nothing to show.")
 ]
+AskedAt = Annotated[str | None, typer.Option(metavar="TIME", help="As of when: what has faded by then is not shown. Now.")]
 Version = Annotated[str, typer.Option("--consent", metavar="VERSION", help="Version of the text that they agreed to.")]
 Channel = Annotated[str, typer.Option(help="How they said so: spoken, form, paper, …")]
 
@@ -84,22 +87,24 @@ def read(
 
 
 @persona.command("show")
-def show_(person: Person, heard_by: HeardBy = None, space: SpaceName = None, as_json: AsJson = False) -> None:
+def show_(
+    person: Person, heard_by: HeardBy = None, asked_at: AskedAt = None, space: SpaceName = None, as_json: AsJson = False
+) -> None:
     """Show what somebody is like, as they themselves may see it: what showed on several occasions.
 
     Example: voicegraph persona show Nora
     """
 
-    async def work(services: Services) -> list[tuple[str, Persona]]:
-        from datetime import UTC, datetime
+    now = time_of("--asked-at", asked_at) or datetime.now(UTC)
 
+    async def work(services: Services) -> list[tuple[str, Persona]]:
         from service.cli.who import scope_of
         from service.graph.people import find_people
         from service.memory.right_brain import said
         from service.pipelines.personas import find_personas
 
         scope = await scope_of(services, person=person, voice=None, heard_by=heard_by or (), heard_by_voices=())
-        found = await services.graph.read(find_personas, scope, None, datetime.now(UTC)) or ()
+        found = await services.graph.read(find_personas, scope, None, now) or ()
         concerned = sorted({id for one in found if (id := said.person_of(one))})
         people = await services.graph.read(find_people, scope, concerned)
         names = {id: known.display_name for id, known in people.items()}

@@ -43,6 +43,7 @@ def test_the_promised_commands_are_there() -> None:
         people corrections, people undo, sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor,
         settings, export-encoder, calibrate, token create, token list, token revoke, demo, facts, profile, commitments,
         persona agree, persona withdraw, persona read, persona show, persona felt,
+        persona agree, persona withdraw, persona read, persona show, persona felt,
         search, who, images find, images embed, engine sync, engine forget"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
