@@ -1,9 +1,9 @@
 """What does the index add to a memory engine? LoCoMo's evidence among the first five, by each engine alone and under the index.
 
-Alone: the engine's own dense search (e5, the turn's words) in what the asker may read, with the question as it was asked.
-Under the index: the product's search, whose dense leg is that engine, ranked by the weights that ship (learned on no
-conversation of LoCoMo). One store for each conversation, on NEO4J_URI's server or one of its own; what is written is
-forgotten at the end.
+Alone: the engine's own dense search over `[date] speaker: words [photo]` (e5), as who uses it by itself would fill it, in
+what the asker may read, with the question as it was asked. Under the index: the product's search, whose dense leg is that
+engine over the words, ranked by the weights that ship (learned on no conversation of LoCoMo). One store for each
+conversation and use, on NEO4J_URI's server or one of its own; what is written is forgotten at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,7 @@ from tests.bench.retrieval.embedded import Embedded
 from tests.bench.retrieval.gold import Corpus
 from tests.bench.retrieval.locomo import locomo
 from tests.bench.retrieval.metrics import Resamples, recall
+from tests.bench.retrieval.views import said
 from tests.bench.search import services
 
 K = 5  # [M] reports its accuracy at five memories
@@ -59,30 +60,41 @@ async def measure(report: Report, names: Sequence[str], corpora: Sequence[Corpus
         asked: dict[str, Asked] = {name: Asked() for name in names}
         for corpus in track(corpora, "conversations", console=Console(stderr=True)):
             stored = await store(service.graph, corpus, kept, f"engines-{corpus.id}")
+            alone = await store(service.graph, as_said(corpus), kept, f"engines-alone-{corpus.id}")
             for name in names:
                 folder = service.settings.data_dir / corpus.id
                 engine = await open_engine(
                     name, EngineConfig(service.graph, embedder.embedding_space, folder, python_of(means))
                 )
                 try:
-                    await ask(service.graph, embedder, stored, name, engine, asked[name])
-                    await engine.forget(stored.space)
+                    await ask_alone(service.graph, embedder, alone, name, engine, asked[name])
+                    await ask_index(service.graph, embedder, stored, name, engine, asked[name])
                 finally:
                     await engine.close()
-            await forget(service.graph, stored.space)
+            for written in (stored, alone):
+                await forget(service.graph, written.space)
     add_rows(report, corpora, asked, means.tokens(corpora))
 
 
-async def ask(graph: Graph, embedder: TextEmbedder, stored: Stored, name: str, engine: MemSearch, asked: Asked) -> None:
-    """Every question of a conversation, to the engine and to the index over it."""
-    space = embedder.embedding_space.name
-    if name != "neo4j":
-        started = time.perf_counter()
-        done = await Mirror(graph, name, engine, space)(stored.space)
-        asked.mirrored.append((time.perf_counter() - started) / max(1, done.messages))
+def as_said(corpus: Corpus) -> Corpus:
+    """With date, speaker and photo in the text of each turn."""
+    texts = said(corpus)
+    turns = (replace(turn, text=" ".join(text.split()), caption="") for turn, text in zip(corpus.turns, texts, strict=True))
+    return replace(corpus, turns=tuple(turns))
+
+
+async def mirrored(graph: Graph, stored: Stored, name: str, engine: MemSearch, space: str, asked: Asked) -> None:
+    """The graph itself needs no mirror."""
+    if name == "neo4j":
+        return
+    started = time.perf_counter()
+    done = await Mirror(graph, name, engine, space)(stored.space)
+    asked.mirrored.append((time.perf_counter() - started) / max(1, done.messages))
+
+
+async def ask_alone(graph: Graph, embedder: TextEmbedder, stored: Stored, name: str, engine: MemSearch, asked: Asked) -> None:
+    await mirrored(graph, stored, name, engine, embedder.embedding_space.name, asked)
     turns = {stored.message(turn.id): turn.id for turn in stored.corpus.turns}
-    dense = Dense(graph, space, None if name == "neo4j" else engine, name)
-    search = Search(graph, embedder, one_round=OneRound(graph, embedder, dense=dense))
     for question in stored.corpus.questions:
         scope = await stored.scope(question.asker)
         (vector,) = await asyncio.to_thread(embedder.queries, [question.text])
@@ -90,8 +102,19 @@ async def ask(graph: Graph, embedder: TextEmbedder, stored: Stored, name: str, e
         found = await engine.nearest(scope, Wanted(question.text, vector, K))
         asked.seconds.append(time.perf_counter() - started)
         asked.alone.append([turns[one.id] for one in found])
-        searched = await search.gather(scope, question.text)
+    await engine.forget(stored.space)
+
+
+async def ask_index(graph: Graph, embedder: TextEmbedder, stored: Stored, name: str, engine: MemSearch, asked: Asked) -> None:
+    space = embedder.embedding_space.name
+    await mirrored(graph, stored, name, engine, space, asked)
+    turns = {stored.message(turn.id): turn.id for turn in stored.corpus.turns}
+    dense = Dense(graph, space, None if name == "neo4j" else engine, name)
+    search = Search(graph, embedder, one_round=OneRound(graph, embedder, dense=dense))
+    for question in stored.corpus.questions:
+        searched = await search.gather(await stored.scope(question.asker), question.text)
         asked.index.append([turns[one.id] for one in searched.gathered.candidates[:K]])
+    await engine.forget(stored.space)
 
 
 def add_rows(report: Report, corpora: Sequence[Corpus], asked: Mapping[str, Asked], tokens: Mapping[str, int]) -> None:
@@ -140,7 +163,7 @@ def main() -> None:
     if "mem0" in names and not peers.is_here(means.cache, "mem0"):
         report.missing("mem0", peers.MAKE)
         names.remove("mem0")
-    corpora = locomo(SHARED)[: QUICK_CORPORA if chosen.quick else chosen.conversations]
+    corpora: Sequence[Corpus] = locomo(SHARED)[: QUICK_CORPORA if chosen.quick else chosen.conversations]
     questions = QUICK_QUESTIONS if chosen.quick else chosen.questions
     corpora = [fewer(corpus, questions) for corpus in corpora] if questions else corpora
     asyncio.run(measure(report, names, corpora, means))

@@ -1,0 +1,92 @@
+"""Does a recording come into Graphiti with its ingest, and do the product's rounds find it there?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from service.engines.mem_search import EngineConfig, mirror_space, open_engine
+from service.graph.access import ReadScope, read_scope
+from service.graph.driver import Graph, rows
+from service.graph.forget_space import forget_space
+from service.graph.mirrors import count_unmirrored
+from service.identity.router import RouterConfig
+from service.identity.thresholds import thresholds_for
+from service.pipelines.dense import Dense
+from service.pipelines.ingest import Ingest, IngestRequest
+from service.pipelines.mirror import Mirror
+from service.pipelines.one_round import OneRound
+from service.pipelines.search import Search
+from service.types.ids import fresh
+from service.types.people import Assurance, Viewer
+from tests import models
+from tests.graph.graph_builders import TEXT_SPACE, HashedWords
+from tests.unit.audio.speech import HOUSEHOLD
+
+TEXTS = HashedWords()
+QUESTION = "When is the appointment at the dentist?"
+COUNT_KEPT = "MATCH (n) WHERE n.group_id STARTS WITH $prefix RETURN count(n) AS n"
+COUNT_FACTS = "MATCH ()-[r:RELATES_TO]->() WHERE r.group_id STARTS WITH $prefix RETURN count(r) AS n"
+
+
+@dataclass(frozen=True, slots=True)
+class Kitchen:
+    """One recording, remembered with Graphiti as the engine."""
+
+    graph: Graph
+    space: str
+    mirror: Mirror
+    dense: Dense
+
+    async def scope(self) -> ReadScope:
+        return await self.graph.read(read_scope, Viewer(self.space, None, None, (), False, Assurance.TOKEN, True))
+
+    async def count(self, query: str) -> int:
+        return int((await self.graph.read(rows, query, prefix=f"{mirror_space(self.space)}_"))[0]["n"])
+
+
+@pytest.fixture(scope="module")
+async def kitchen(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kitchen]:
+    folder: Path = tmp_path_factory.mktemp("graphiti")
+    engine = await open_engine("graphiti", EngineConfig(graph, TEXTS.embedding_space, folder))
+    mirror = Mirror(graph, "graphiti", engine, TEXT_SPACE)
+    ingest = Ingest(
+        graph,
+        models.segmenter(),
+        models.campplus(),
+        router=RouterConfig(thresholds=thresholds_for("campplus")),
+        text_embedder=TEXTS,
+        mirror=mirror,
+    )
+    space = f"test-{fresh()}"
+    await ingest(IngestRequest(HOUSEHOLD / "day1.ogg", space, transcript=HOUSEHOLD / "day1.vtt"))
+    yield Kitchen(graph, space, mirror, Dense(graph, TEXT_SPACE, engine, "graphiti"))
+    await engine.forget(space)
+    await engine.close()
+
+
+async def test_an_ingest_leaves_nothing_for_the_engine_to_lack(kitchen: Kitchen) -> None:
+    assert await kitchen.graph.read(count_unmirrored, kitchen.space, "graphiti", TEXT_SPACE) == 0
+    assert await kitchen.count(COUNT_FACTS) == 15
+    assert (await kitchen.mirror(kitchen.space)).messages == 0
+
+
+async def test_the_search_through_graphiti_shows_what_the_search_in_the_graph_shows(kitchen: Kitchen) -> None:
+    scope = await kitchen.scope()
+    through = Search(kitchen.graph, TEXTS, one_round=OneRound(kitchen.graph, TEXTS, dense=kitchen.dense))
+    theirs, ours = await through(scope, QUESTION), await Search(kitchen.graph, TEXTS)(scope, QUESTION)
+    assert "dense:graphiti" in theirs.legs and "dense:exact" in ours.legs
+    assert [hit.message.id for hit in theirs.hits] == [hit.message.id for hit in ours.hits]
+    assert "dentist" in (theirs.hits[0].message.text or "")
+
+
+async def test_a_space_that_is_forgotten_is_forgotten_by_the_engine(kitchen: Kitchen) -> None:
+    """The last test of the file: it empties the space."""
+    assert await kitchen.count(COUNT_KEPT) > 15
+    await kitchen.mirror.forget(kitchen.space)
+    assert await kitchen.count(COUNT_KEPT) == 0
+    assert await kitchen.graph.read(count_unmirrored, kitchen.space, "graphiti", TEXT_SPACE) == 15
+    await forget_space(kitchen.graph, kitchen.space)
