@@ -11,6 +11,7 @@ import strawberry
 
 from service.api.connections import Connection, connection
 from service.api.context import Context, local_id
+from service.api.facts import FactType
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, person_of
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted
@@ -19,6 +20,7 @@ from service.errors import InvalidInput as BadInput
 from service.graph.directed import list_timeline
 from service.graph.paging import Page
 from service.retrieval.attribution import Attributed
+from service.types.facts import KnownFact
 from service.types.memory import Message
 from service.types.search import Wants
 
@@ -71,11 +73,30 @@ class Part(StrEnum):
 strawberry.enum(Part, name="TimelinePart", description="Whether the person said it, or it was said to them.")
 
 
-@strawberry.type(name="TimelineEntry", description="Something that somebody said, or that was said to them.")
+@strawberry.type(name="TimelineEntry", description="Something that somebody said, or that was said to them, or what it tells.")
 class TimelineEntryType:
-    at: datetime = strawberry.field(description="When it was said, UTC.")
+    at: datetime = strawberry.field(description="When it was said or, with a fact, when the time begins that it tells of; UTC.")
     part: Part = strawberry.field(description="Whether the person said it, or it was said to them.")
-    message: MessageType = strawberry.field(description="The message.")
+    fact: FactType | None = strawberry.field(
+        description="What was or is to be at this time, as somebody said; null for what was said at it."
+    )
+    message_id: strawberry.Private[str]
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="The message; of a fact, the one it was said in.")
+    async def message(self) -> MessageType | None:
+        message = await self.reading.messages.load(self.message_id)
+        return MessageType.from_record(message, self.reading) if message else None
+
+    @classmethod
+    def from_record(cls, record: Message | KnownFact, person_id: str, reading: Reading) -> TimelineEntryType:
+        told = record.speaker_id != person_id and person_id in {addressee.person_id for addressee in record.addressees}
+        part = Part.TOLD if told else Part.SAID
+        if isinstance(record, Message):
+            reading.messages.prime(record.id, record)
+            return cls(at=record.said_at, part=part, fact=None, message_id=record.id, reading=reading)
+        at, fact = record.about.start if record.about else record.said_at, FactType.from_record(record, reading)
+        return cls(at=at, part=part, fact=fact, message_id=record.evidence[0], reading=reading)
 
 
 async def who(
@@ -106,11 +127,5 @@ async def timeline(
     reading = await context.reading()
     paged = await reading.read(list_timeline, local_id(person_id), since, until, page=page)
 
-    def entry(message: Message) -> TimelineEntryType:
-        to = {addressee.person_id for addressee in message.addressees}
-        said = message.speaker_id == local_id(person_id) or local_id(person_id) not in to
-        return TimelineEntryType(
-            at=message.said_at, part=Part.SAID if said else Part.TOLD, message=MessageType.from_record(message, reading)
-        )
-
-    return connection(paged, entry)
+    of = local_id(person_id)
+    return connection(paged, lambda record: TimelineEntryType.from_record(record, of, reading))

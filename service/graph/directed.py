@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from service.graph.driver import rows
+from service.graph.facts import find_facts
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged, paged, parameters
 from service.graph.people import list_same_people
+from service.types.facts import KnownFact
 from service.types.memory import Message
 from service.types.search import Filters, Ranked, Ranking
 
@@ -123,24 +125,34 @@ async def list_replies(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> tuple[tu
 
 LIST_TIMELINE = """
 MATCH (:Person {id: $person_id, space: $space}) (()-[:MERGED_INTO]-()){0,12} (p:Person)
-WITH DISTINCT p
-MATCH (p)-[:SPEAKS|ADDRESSES]-(m:Message {space: $space})-[:FOR]->(a:Audience)
-WHERE a.id IN $audiences AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
-WITH DISTINCT m
-WITH [m.said_at.epochSeconds * 1000000000 + m.said_at.nanosecond, m.id] AS place
-WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+WITH collect(DISTINCT p) AS people
+CALL (people) {
+  UNWIND people AS p
+  MATCH (p)-[:SPEAKS|ADDRESSES]-(m:Message {space: $space})-[:FOR]->(a:Audience)
+  WHERE a.id IN $audiences
+  RETURN m.said_at AS at, m.id AS id
+UNION
+  UNWIND people AS p
+  MATCH (p)-[:SPEAKS|ADDRESSES]-(:Message {space: $space})<-[:EVIDENCED_BY {role: 'source'}]-(f:Fact)-[:FOR]->(a:Audience)
+  WHERE a.id IN $audiences AND f.about_from IS NOT NULL AND f.kind <> 'question'
+  RETURN f.about_from AS at, f.id AS id
+}
+WITH at, [at.epochSeconds * 1000000000 + at.nanosecond, id] AS place
+WHERE ($since IS NULL OR at >= $since) AND ($until IS NULL OR at < $until)
+  AND ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
 RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
 """
 
 
 async def list_timeline(
     tx: Tx, scope: ReadScope, person_id: str, since: datetime | None, until: datetime | None, *, page: Page
-) -> Paged[Message]:
-    """What the person said and what was said to them in [`since`, `until`), in spoken order; empty for somebody whom the
-    scope does not hold."""
+) -> Paged[Message | KnownFact]:
+    """What the person said and what was said to them in [`since`, `until`), when it was said; and facts of it, no questions,
+    at the beginning of the time that they speak of. In the order of these; empty for somebody whom the scope does not hold."""
     found = await rows(
         tx, LIST_TIMELINE, space=scope.space, audiences=scope.audiences, person_id=person_id, since=since, until=until,
         **parameters(page),
     )  # fmt: skip
     places = [row["place"] for row in found]
-    return paged(page, places, await find_messages(tx, scope, [id for _, id in places]))
+    ids = [id for _, id in places]
+    return paged(page, places, {**await find_messages(tx, scope, ids), **await find_facts(tx, scope, ids)})

@@ -1,7 +1,7 @@
 """Which visible facts match best? As service.graph.search does for messages: each leg looks inside the scope.
 
 A fact stands for the messages that it was made from: each is found with the ids of these, its source first. Filters are
-asked of the source: who said it, to whom, in which session, when.
+asked of the source: who said it, to whom, in which session, when. What a profile tells are facts with an attribute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CALL db.index.fulltext.queryNodes('fact_text', $lucene) YIELD node AS f, score
 WITH f, score
 WHERE score > 0 AND f.space = $space
   AND EXISTS { MATCH (f)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  AND ($sessions IS NULL OR f.session_id IN $sessions)
+  AND (NOT $telling OR f.attribute IS NOT NULL) AND ($sessions IS NULL OR f.session_id IN $sessions)
   AND ($since IS NULL OR f.said_at >= $since) AND ($until IS NULL OR f.said_at < $until)
 MATCH (f)-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
 WHERE ($speakers IS NULL OR m.speaker_id IN $speakers)
@@ -84,7 +84,7 @@ async def count_facts(tx: Tx, scope: ReadScope) -> int:
 FACTS_NEAREST_EXACT = """
 MATCH (a:Audience) WHERE a.id IN $audiences
 MATCH (a)<-[:FOR]-(f:Fact {space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
-WHERE f.embedding__<space>__<view> IS NOT NULL
+WHERE f.embedding__<space>__<view> IS NOT NULL AND (NOT $telling OR f.attribute IS NOT NULL)
   AND ($speakers IS NULL OR m.speaker_id IN $speakers)
   AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
   AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
@@ -104,7 +104,7 @@ MATCH (f:Fact)
   SEARCH f IN (VECTOR INDEX fact_embedding__<space>__<view> FOR $vector WHERE f.space = $space LIMIT $fetch)
   SCORE AS score
 WHERE EXISTS { MATCH (f)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  AND ($sessions IS NULL OR f.session_id IN $sessions)
+  AND (NOT $telling OR f.attribute IS NOT NULL) AND ($sessions IS NULL OR f.session_id IN $sessions)
   AND ($since IS NULL OR f.said_at >= $since) AND ($until IS NULL OR f.said_at < $until)
 MATCH (f)-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
 WHERE ($speakers IS NULL OR m.speaker_id IN $speakers)

@@ -256,6 +256,7 @@ async def narrowed(tx: Tx, scope: ReadScope, filters: Filters) -> dict[str, Any]
         "sessions": filters.sessions or None,
         "since": filters.since,
         "until": filters.until,
+        "telling": filters.telling,
     }
 
 

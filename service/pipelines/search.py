@@ -320,7 +320,7 @@ def narrowing(planned: Plan, filters: Filters) -> Filters | None:
 
 
 def _of_layers(pool: Pool, layers: Sequence[Layer]) -> Pool:
-    """What one of `layers` found; all of it where none is asked for."""
+    """What one of `layers` found; all of it where none is asked for. What profiles tell are facts, and were read as such."""
     wanted = {Layer.FACTS if layer is Layer.PROFILES else layer for layer in layers}
     if not wanted:
         return pool

@@ -75,11 +75,18 @@ class Filters:
     by_or_to: tuple[str, ...] = ()
     """Said by one of them or to one of them."""
     layers: tuple[Layer, ...] = ()
-    """Only what these layers found. Narrows what is shown, not what is read."""
+    """Only what these layers found. Narrows what is shown and, to what profiles tell, which facts are read."""
+
+    @property
+    def telling(self) -> bool:
+        """Of the facts, only those that a profile tells: with an attribute of their speaker."""
+        return Layer.PROFILES in self.layers and Layer.FACTS not in self.layers
 
     @property
     def empty(self) -> bool:
-        return not (self.speakers or self.addressees or self.by_or_to or self.sessions or self.since or self.until)
+        return not (
+            self.speakers or self.addressees or self.by_or_to or self.sessions or self.since or self.until or self.telling
+        )
 
 
 @dataclass(frozen=True, slots=True)

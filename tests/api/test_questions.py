@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from service.graph.driver import Graph, rows
 from tests.api.serving import Api
+from tests.graph.fact_builders import Told, tell
 from tests.graph.graph_builders import Said, World, seed
 
 ASK = """query($q: String!) { ask(question: $q) {
@@ -70,7 +72,7 @@ WHO = """query($said: String!, $by: [ID!], $to: [ID!]) { who(said: $said, by: $b
     people { score person { displayName } evidence { message { text } visibleBecause found { tool } } }
     explanation { understood { type addressees } rounds { number query why sufficient } } } } }"""
 TIMELINE = """query($person: ID!, $since: DateTime) { timeline(person: $person, since: $since, first: 9) {
-  edges { node { part at message { text } } } pageInfo { hasNextPage } } }"""
+  edges { node { part at fact { text } message { text } } } pageInfo { hasNextPage } } }"""
 EXPLAINED = """query($q: String!, $filters: FiltersInput, $at: DateTime, $zone: String) {
   search(query: $q, filters: $filters, askedAt: $at, zone: $zone, explain: true) {
     __typename ... on InvalidInput { message } ... on SearchResult {
@@ -94,8 +96,18 @@ async def test_a_timeline_holds_what_the_asker_may_read(api: Api, world: World) 
     ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
     own = (await api.data(TIMELINE, ana, person=world.person("ana")))["timeline"]
     assert [(e["node"]["part"], e["node"]["message"]["text"]) for e in own["edges"]] == [("SAID", "the key is under the pot")]
+    noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
+    await tell(world, [Told("{speaker} moves out", [0], "plan", about=noon), Told("{speaker} stays", [1], about=noon)])
+    edges = (await api.data(TIMELINE, ana, person=world.person("ana")))["timeline"]["edges"]
+    assert edges[1]["node"] == {
+        "part": "SAID",
+        "at": noon.isoformat(),
+        "fact": {"text": "Ana moves out"},
+        "message": {"text": "the key is under the pot"},
+    }
+    assert len(edges) == 2
     assert (await api.data(TIMELINE, ana, person=world.person("ben")))["timeline"]["edges"] == []
-    later = await api.data(TIMELINE, ana, person=world.person("ana"), since="2030-01-01T00:00:00+00:00")
+    later = await api.data(TIMELINE, ana, person=world.person("ana"), since="2032-01-01T00:00:00+00:00")
     assert later["timeline"]["edges"] == []
     assert await api.code(TIMELINE, ana, person=world.person("ana"), since="2030-01-01T00:00:00") == "invalid_input"
 

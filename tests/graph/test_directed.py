@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -10,7 +10,9 @@ from service.graph.directed import list_directed, list_replies, list_timeline
 from service.graph.driver import Graph, changes
 from service.graph.paging import Page
 from service.types.ids import fresh
+from service.types.memory import Message
 from service.types.search import Filters
+from tests.graph.fact_builders import Told, tell
 from tests.graph.graph_builders import STARTED, Said, World, seed
 
 ALL = ("ana", "bo", "cy")
@@ -88,15 +90,26 @@ async def test_replies_are_found_both_ways_and_inside_the_scope_only(home: World
     assert set(await home.graph.read(list_replies, of_cy, ids)) == {(monday, 1)}
 
 
-async def test_a_timeline_is_what_somebody_said_and_was_told_in_order(home: World) -> None:
-    async def timeline(*hearers: str, **window: object) -> list[int]:
-        window = {"since": None, "until": None, **window}
-        paged = await home.graph.read(
-            list_timeline, await home.scope(*hearers), home.person("bo"), page=Page(first=50), **window
-        )
-        return [m.index for m in paged.items]
+async def test_a_timeline_is_what_somebody_said_and_was_told_and_what_it_tells_of_in_order(home: World) -> None:
+    leaving, party = STARTED + timedelta(days=2), STARTED + timedelta(seconds=6)
+    told = [
+        Told("{speaker} leaves for Rome", [0], "plan", about=leaving),
+        Told("there is a party", [3], about=party),
+        Told("{speaker} brings the tent", [1], "commitment"),
+        Told("when is the rent due?", [6], "question", about=leaving),
+        Told("the plumber comes", [4], about=leaving),
+    ]
+    await tell(home, told)
 
-    assert await timeline("bo") == [0, 1, 2, 3, 5, 6]
-    assert await timeline("cy") == [0, 1, 2, 5, 6]
-    assert await timeline("bo", since=STARTED + timedelta(seconds=10), until=STARTED + timedelta(hours=1)) == [3, 5]
+    async def timeline(*hearers: str, page: Page | None = None, **window: datetime) -> list[int | str]:
+        both = {"since": None, "until": None, **window}
+        scope, page = await home.scope(*hearers), page or Page(first=50)
+        paged = await home.graph.read(list_timeline, scope, home.person("bo"), page=page, **both)
+        return [m.index if isinstance(m, Message) else m.statement for m in paged.items]
+
+    rome, feast = told[0].statement, told[1].statement
+    assert await timeline("bo") == [0, 1, feast, 2, 3, 5, 6, rome]
+    assert await timeline("bo", page=Page(last=2)) == [6, rome]
+    assert await timeline("cy") == [0, 1, 2, 5, 6, rome]
+    assert await timeline("bo", since=STARTED + timedelta(seconds=5), until=STARTED + timedelta(hours=1)) == [feast, 2, 3, 5]
     assert await timeline() == []

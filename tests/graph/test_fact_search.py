@@ -10,7 +10,7 @@ from service.graph.fact_search import FactLeg, count_facts, facts_full_text, fac
 from service.graph.search import SearchConfig, UnescapedQuery
 from service.retrieval.lucene import escaped
 from service.types.ids import fresh
-from service.types.search import Filters
+from service.types.search import Filters, Layer
 from tests.graph.fact_builders import Told, fact_id, tell
 from tests.graph.graph_builders import STARTED, TEXT_SPACE, Said, World, seed, unit_vectors
 
@@ -28,7 +28,7 @@ TOLD = [
     Told("{speaker} asks {addressee} for whom the bicycle is", [1, 0], "question", vector=V[1]),
     Told("it is a bicycle", [2], vector=V[2]),
     Told("everybody knows of the bicycle", [3], vector=V[3]),
-    Told("{speaker} has a bicycle", [4, 3], vector=V[4]),
+    Told("{speaker} has a bicycle", [4, 3], attribute="vehicle", value="a bicycle", vector=V[4]),
     Told("nobody may read this of the bicycle", [4, 0], vector=V[5]),
 ]
 
@@ -74,6 +74,15 @@ async def test_every_leg_holds_what_everybody_who_hears_may_read_all_of(
 async def test_who_reads_all_meets_every_fact(graph: Graph, world: World) -> None:
     scope = await world.scope(reads_all=True)
     assert seen(world, await graph.read(facts_full_text, scope, "bicycle", Filters(), K)) == set(range(len(TOLD)))
+
+
+@pytest.mark.parametrize("exact_limit", [1_000, 0])
+async def test_of_profiles_only_what_has_an_attribute_is_found(graph: Graph, world: World, exact_limit: int) -> None:
+    scope, config = await world.scope("cleo"), SearchConfig(exact_limit=exact_limit, exact_cost=1e9)
+    profiles, both = Filters(layers=(Layer.PROFILES,)), Filters(layers=(Layer.PROFILES, Layer.FACTS))
+    for filters, expected in ((profiles, {4}), (both, {3, 4})):
+        assert seen(world, await graph.read(facts_full_text, scope, "bicycle", filters, K)) == expected
+        assert seen(world, await graph.read(facts_nearest, scope, TEXT_SPACE, V[0], filters, K, config)) == expected
 
 
 @pytest.mark.parametrize("exact_limit", [1_000, 0])
