@@ -1,0 +1,30 @@
+"""The commands about feelings and traits, over a real graph and with the parser that ships."""
+
+from __future__ import annotations
+
+from service.graph.driver import Graph
+from tests.graph.graph_builders import Said, seed
+from tests.graph.test_cli_identity import Typed, typed
+
+__all__ = ["typed"]
+
+SAID = [Said("ana", "I really love hiking.", ("ana", "ben"), to=("ben",), session=day) for day in ("monday", "tuesday")]
+
+
+async def test_what_somebody_is_like_is_shown_once_they_agreed_and_until_they_withdraw(
+    graph: Graph, space: str, typed: Typed
+) -> None:
+    await seed(graph, space, ("ana", "ben"), SAID)
+    assert "is read" in await typed("persona", "read")
+    assert "Nothing has shown" in await typed("persona", "show", "Ana")
+    await typed("persona", "agree", "Ana", "--consent", "2026-11")
+    assert [done["num_read"] for done in await typed("persona", "read", "--json")] == [1, 1]
+    at = ("--asked-at", "2026-06-01T00:00+00:00")
+    (one,) = await typed("persona", "show", "Ana", *at, "--json")
+    assert (one["text"], one["support"]) == ("loves hiking", 2)
+    assert "loves hiking" in await typed("persona", "show", "Ana", *at)
+    assert "Nothing has shown" in await typed("persona", "show", "Ana", *at, "--heard-by", "Ben")
+    assert "I really love hiking." in await typed("persona", "felt", "Ana")
+    assert "No message" in await typed("persona", "felt", "Ana", "--heard-by", "Ben")
+    await typed("persona", "withdraw", "Ana", "--consent", "2026-11")
+    assert await typed("persona", "show", "Ana", *at, "--json") == []
