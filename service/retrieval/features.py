@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.retrieval.signals import Signals
+from service.retrieval.words import WORD, asked, nearness, rarity, spoken
 from service.types.candidates import Place, Words
 
 Column = npt.NDArray[np.float64]
@@ -25,7 +26,6 @@ Item = TypeVar("Item")
 
 REACH = 20
 """Turns that the widest kernel reaches: a passage of a meeting (retrieval.md §10.1.1)."""
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
 _ASKS = re.compile(r"[?？]\s*[\"”’)]*\s*$")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _YEAR = re.compile(r"\d{4}$|\d+(?:st|nd|rd|th)$")
@@ -76,8 +76,8 @@ class _Pool:
         self.near_context = _Line([{place: cosine - floor for place, cosine in hits.context.items()}], self.places)
 
     def all(self) -> dict[str, Column]:
-        return {**self.lexical(), **self.dense(), **self.passage(), **self.form(), **self.people(), **self.time(),
-                **self.facts(), **self.further()}  # fmt: skip
+        return {**self.lexical(), **self.alike(), **self.dense(), **self.passage(), **self.form(), **self.people(),
+                **self.time(), **self.facts(), **self.further()}  # fmt: skip
 
     # ---- words
 
@@ -96,6 +96,26 @@ class _Pool:
             "words_pair_z": z(pair), "words_reply_z": z(reply),
             "words_before": z(at[-1].sum(axis=1)), "words_before2": z(at[-2].sum(axis=1)),
             "words_before3": z(at[-3].sum(axis=1)), "words_after": z(at[1].sum(axis=1)), "names_said": z(names),
+        }  # fmt: skip
+
+    def alike(self) -> dict[str, Column]:
+        """The question's words in words of like meaning, said here or in up to three turns before."""
+        question = asked(self.signals.question)
+        said = {place: spoken(around.text) for place, around in self.signals.around.items()}
+        said |= {one.place: spoken(f"{one.text} {one.captions}") for one in self.read}
+        row = {place: number for number, place in enumerate(said)}
+        near = np.vstack([nearness(question, list(said.values())), np.zeros((1, len(question)), dtype=np.float32)])
+
+        def at(step: int) -> npt.NDArray[np.float64]:
+            return np.asarray(near[[row.get((session, index + step), -1) for session, index in self.places]], dtype=np.float64)
+
+        turn, before, after = at(0), at(-1), at(1)
+        weights = rarity(turn)
+        context = np.maximum.reduce([turn, 0.9 * before, 0.8 * at(-2), 0.7 * at(-3)])
+        return {
+            "alike": turn @ weights, "alike_z": z(turn @ weights), "alike_close_z": z(turn**2 @ weights),
+            "alike_pair_z": z(np.maximum(turn, 0.9 * before) ** 2 @ weights), "alike_context_z": z(context**2 @ weights),
+            "alike_before": z(before**2 @ weights), "alike_after": z(after**2 @ weights),
         }  # fmt: skip
 
     # ---- meaning
@@ -135,7 +155,7 @@ class _Pool:
 
     def form(self) -> dict[str, Column]:
         texts = [one.text for one in self.read]
-        said = [_WORD.findall(text.lower().replace("’", "'")) for text in texts]
+        said = [WORD.findall(text.lower().replace("’", "'")) for text in texts]
         words = [frozenset(each) for each in said]
         length = np.array([math.log1p(len(each)) for each in said])
         asks = flags(texts, _ASKS.search)

@@ -43,7 +43,7 @@ PRIOR = {"in_window": 1.0, "soon_after": 0.5}
 the sets that weights may come from name a day."""
 
 NEVER_AGAINST = re.compile(
-    r"(words|turn|context|fact)_(?:words_|turn_)?(z|context|pair_z|reply_z|context_z|share|within\d+|cover\d+|session)|words|further_z"
+    r"(words|turn|context|fact|alike)_(?:words_|turn_)?(z|context|pair_z|reply_z|context_z|share|within\d+|cover\d+|session)|words|alike|further_z"
     r"|by|to|in_window|soon_after|\w+_told|asked_before"
 )
 """What can only speak for a candidate: a negative weight would be chance, and bad advice where scores spread otherwise."""
