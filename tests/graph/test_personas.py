@@ -26,6 +26,7 @@ from service.types.affect import Persona
 from service.types.audio import SAMPLE_RATE
 from service.types.parsing import Parser
 from service.types.people import Consent
+from tests import models
 from tests.builders import write_wav
 from tests.graph.graph_builders import STARTED, Said, World, seed
 
@@ -64,7 +65,7 @@ SOON = STARTED + timedelta(days=10)
 
 @pytest.fixture(scope="module")
 def parser() -> SpacyParser:
-    return SpacyParser.load()
+    return models.parser()
 
 
 async def told(graph: Graph, space: str, said: Sequence[Said] = SAID) -> World:

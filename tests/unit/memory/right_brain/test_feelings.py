@@ -9,11 +9,12 @@ from service.memory.right_brain.affect import AffectConfig, affect, usual
 from service.memory.right_brain.feelings import marks
 from service.types.affect import Aspect, Prosody
 from service.types.facts import ADDRESSEE
+from tests import models
 
 
 @pytest.fixture(scope="module")
 def parser() -> SpacyParser:
-    return SpacyParser.load()
+    return models.parser()
 
 
 SHOWN = {

@@ -15,6 +15,7 @@ from service.memory.right_brain.consolidate import consolidate, target_key
 from service.memory.right_brain.feelings import marks
 from service.types.affect import Aspect, Persona, Shown
 from service.types.facts import ADDRESSEE
+from tests import models
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "persona_cases.json").read_text(encoding="utf-8"))
 BEGIN = datetime(2026, 1, 5, 18, 0, tzinfo=UTC)
@@ -22,7 +23,7 @@ BEGIN = datetime(2026, 1, 5, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def parser() -> SpacyParser:
-    return SpacyParser.load()
+    return models.parser()
 
 
 def at(day: float) -> datetime:
