@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
@@ -33,7 +32,7 @@ from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, Of, To
 from service.api.identity import ExplanationType, UnknownVoiceType
-from service.api.jobs import JobOutcome, JobType
+from service.api.jobs import JobType
 from service.api.limits import Limits
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, SessionType, person_of
@@ -44,6 +43,7 @@ from service.api.personas import AffectType, PersonaType
 from service.api.profiles import ProfileType
 from service.api.search import SEARCH, AskedAt, Asker, AskerInput, AskOutcome, Explain, Narrowed, SearchOutcome, Zone
 from service.api.spaces import EncoderType, SpaceType
+from service.api.subscription import Subscription
 from service.api.who import TimelineEntryType, WhoOutcome
 from service.graph.messages import count_messages, list_messages
 from service.graph.people import count_people, list_people
@@ -397,16 +397,6 @@ class Query:
     @strawberry.field(description="Speaker encoders this service knows.")
     async def encoders(self, info: Info) -> list[EncoderType]:
         return space_api.encoders(info.context)
-
-
-@strawberry.type(
-    description="What goes on, over a websocket with the subprotocol graphql-transport-ws, which always needs a token."
-)
-class Subscription:
-    @strawberry.subscription(description="A job of this account now and after each change, until it is over.")
-    async def job_progress(self, info: Info, id: Id) -> AsyncGenerator[JobOutcome, None]:
-        async for outcome in job_api.follow(info.context, id):
-            yield outcome
 
 
 class Schema(strawberry.Schema):

@@ -69,6 +69,11 @@ BOUNDED = {
     "Query.personas": "capped by the answer",
     "Persona.evidence": "capped by the read",
     "Affect.marks": "what one turn shows",
+    "MatchEvent.people": "named in one utterance",
+    "MatchEvent.terms": "of one utterance",
+    "MemoryEvent.lines": "what 430 tokens hold",
+    "MemoryLine.sources": "of one line",
+    "MemoryLine.to": "who is addressed in one turn",
     "Message.images": "at most 20 of a segment, or the transcript is refused",
 }
 
