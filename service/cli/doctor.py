@@ -125,6 +125,12 @@ def check_models(settings: Settings) -> Iterator[Check]:
         yield _cached("text embedder", "e5_small_v2_q", cached, "e5_small_v2_q")
     else:
         yield Check("text embedder", State.OK, settings.embedder)
+    if settings.engine == "mem0" and not (settings.mem0_python and settings.mem0_python.exists()):
+        yield Check(
+            "engine", State.MISSING, "mem0 without a Python of its own", "set VOICEGRAPH_MEM0_PYTHON, or another engine"
+        )
+    else:
+        yield Check("engine", State.OK, settings.engine)
     none = "none: messages have no text unless a transcript is given"
     yield Check("recogniser", State.OK, none if settings.recogniser == "none" else settings.recogniser)
 
