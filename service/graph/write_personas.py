@@ -103,6 +103,12 @@ RETURN m.id AS message_id, m.session_id AS session_id, m.said_at AS said_at, m.m
 ORDER BY said_at, message_id
 """
 
+LIST_FELT_IN = """
+MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space})
+WHERE s.id IN $sessions AND m.affect_of IS NOT NULL
+RETURN DISTINCT m.affect_of AS id ORDER BY id
+"""
+
 SAVE_PERSONAS = """
 MATCH (p:Person {space: $space, id: $person})
 UNWIND $personas AS row
@@ -209,6 +215,11 @@ async def list_shown_of(tx: Tx, space: str, person: str) -> tuple[list[Shown], d
         heard.setdefault(row["session_id"], row["said_at"])
         shown += shown_of(row)
     return shown, heard
+
+
+async def list_felt_in(tx: Tx, space: str, sessions: Sequence[str]) -> list[str]:
+    """Ids of the people whose turns of these sessions were read, whoever these are put down to now."""
+    return [row["id"] for row in await rows(tx, LIST_FELT_IN, space=space, sessions=list(sessions))]
 
 
 async def save_personas(tx: Tx, space: str, person: str, personas: Sequence[Persona], described: Mapping[Persona, str]) -> None:

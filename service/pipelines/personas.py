@@ -19,6 +19,7 @@ from service.graph.personas import find_subject, list_shown
 from service.graph.spaces import lock_space
 from service.graph.write_personas import (
     TurnToFeel,
+    list_felt_in,
     list_measured_before,
     list_shown_of,
     list_turns_to_feel,
@@ -125,6 +126,12 @@ async def consolidate_person(tx: Tx, space: str, person: str) -> None:
     now = max([one.said_at for one in shown] + list(heard.values()), default=None)
     found = consolidate(_keyed(shown, {}), heard, now) if now is not None else ()
     await save_personas(tx, space, person, found, {persona: description(persona) for persona in found})
+
+
+async def consolidate_sessions(tx: Tx, space: str, sessions: Sequence[str]) -> None:
+    """Everybody whose turns of these sessions were read, after turns or addressees of them changed."""
+    for person in await list_felt_in(tx, space, sessions):
+        await consolidate_person(tx, space, person)
 
 
 async def find_personas(tx: Tx, scope: ReadScope, person_id: str | None, now: datetime) -> tuple[Persona, ...] | None:

@@ -40,6 +40,7 @@ from service.graph.write_reassignments import (
 )
 from service.graph.write_sessions import SAVE_IDENTITIES, SessionBusy
 from service.pipelines.moved_voices import exemplar_moves
+from service.pipelines.personas import consolidate_sessions
 from service.pipelines.rename import renamed
 from service.pipelines.resettle import Resettled, missing_texts, resettled, save_resettled
 from service.types.audio import Samples, TextEmbedder
@@ -94,6 +95,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     sessions = [await resettled(tx, moving.space, session, embedder) for session in stood]
     await save_sessions(tx, moving.space, sessions, embedded)
     names = await renamed(tx, moving.space, [session.id for session in stood], occasion=moving.correction_id)
+    await consolidate_sessions(tx, moving.space, [session.id for session in stood])
     record = {
         "revision": revision,
         "to": moving.to,

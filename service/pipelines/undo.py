@@ -43,6 +43,7 @@ from service.graph.write_reassignments import (
 )
 from service.identity.consent import Keep, may_keep
 from service.pipelines.moved_voices import ExemplarMoves, encoder_of, expiry
+from service.pipelines.personas import consolidate_sessions
 from service.pipelines.reassign import count, save_sessions, sessions_of, settle_tracks
 from service.pipelines.rename import names_put_back
 from service.pipelines.resettle import resettled
@@ -167,6 +168,7 @@ async def _undo_move(
     sessions = [await resettled(tx, space, session, embedder, record["sessions"].get(session.id)) for session in stood]
     await save_sessions(tx, space, sessions, embedded)
     await names_put_back(tx, space, stood, record.get("names"), occasion=f"undo {correction.id}")
+    await consolidate_sessions(tx, space, [session.id for session in stood])
     return Corrected(
         correction.id,
         correction.kind,
