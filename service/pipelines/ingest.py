@@ -127,8 +127,8 @@ class Ingest:
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
         leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`).
-        `personas`: too (`voicegraph persona read`), but then without how things were said. `mirror`: None where no other engine is
-        to have the messages."""
+        `personas`: too (`voicegraph persona read`), but then without how things were said. `mirror`: None where no other
+        engine is to have the messages."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
