@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
@@ -21,6 +21,7 @@ from service.errors import VoicegraphError
 from service.graph.access import read_scope
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
+from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped
 from service.retrieval.plan import content_words
@@ -47,12 +48,12 @@ from service.streaming.machine import (
     Transcribed,
     step,
 )
-from service.streaming.prompt import Brain, MemoryPrompt, PromptConfig, Recalled, memory_prompt
+from service.streaming.prompt import MemoryPrompt, PromptConfig, memory_prompt
 from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Timing, Told, WordsHeard
 from service.streaming.words import words_of
 from service.types.audio import SAMPLE_RATE, Samples, Waveform
 from service.types.people import Assurance, Viewer
-from service.types.search import Filters, SearchResult
+from service.types.search import Filters
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -285,24 +286,10 @@ class Listener:
         found, sight = self._found.get(work.ask), self._sights.get(work.ask.eyes)
         if eyes == work.ask.eyes and found is not None and sight is not None:
             result = await self._search.shown(sight.scope, found, self._config.shown)
-            self._memories[work.ask] = memory_prompt(await self._recalled(sight.scope, result), self._config.prompt)
-        return HasRead(work, eyes)
-
-    async def _recalled(self, scope: ReadScope, result: SearchResult) -> Sequence[Recalled]:
-        messages = [hit.message for hit in result.hits]
-        ids = {m.speaker_id for m in messages if m.speaker_id} | {to.person_id for m in messages for to in m.addressees}
-        people = await self._graph.read(find_people, scope, sorted(ids))
-        called = {id: person.display_name for id, person in people.items() if person.display_name}
-        return [
-            Recalled(
-                Brain.LEFT, hit.message.text or "", (hit.message.id,), hit.score,
-                by=called.get(hit.message.speaker_id or ""),
-                to=tuple(sorted({called[to.person_id] for to in hit.message.addressees if to.person_id in called})),
-                said_at=hit.message.said_at,
+            self._memories[work.ask] = memory_prompt(
+                await self._graph.read(recalled, sight.scope, result.hits), self._config.prompt
             )
-            for hit in result.hits
-            if hit.message.text
-        ]  # fmt: skip
+        return HasRead(work, eyes)
 
     # ---- sound and time
 

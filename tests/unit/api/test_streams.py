@@ -1,0 +1,95 @@
+"""What waits for slow clients is bounded, progress makes room for memories, a stream is followed with its own token only."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from service.api.context import Asked
+from service.api.streams import Outbox, ReadsTooSlowly, Streams, StreamsConfig, TooManyStreams
+from service.api.tokens import TokenEntry
+from service.pipelines.desk import Desk
+from service.streaming.machine import Stage
+from service.streaming.told import NotAnswered, StageEntered
+
+ENTRY = TokenEntry("t1", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
+OTHER = TokenEntry("t2", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
+
+
+def progress(at: float) -> StageEntered:
+    return StageEntered(at, 1, Stage.LISTENING)
+
+
+def result(at: float) -> NotAnswered:
+    return NotAnswered(at, 1, "code", "reason")
+
+
+async def test_progress_makes_room_and_what_must_be_told_is_never_dropped() -> None:
+    outbox = Outbox(3)
+    for event in (progress(1), result(2), progress(3), result(4), result(5)):
+        outbox.put(event)
+    with pytest.raises(ReadsTooSlowly):
+        outbox.put(result(6))
+    outbox.end()
+    assert [event.at for event in [await outbox.get() for _ in range(3)] if event] == [2, 4, 5]
+    assert await outbox.get() is None
+
+
+async def test_a_follower_that_is_too_slow_is_left_behind_and_holds_nobody_up() -> None:
+    streams = Streams(StreamsConfig(max_waiting=2))
+    with streams.open(ENTRY, Asked()) as stream, streams.follow(stream.id, ENTRY, Asked()) as follower:
+        assert follower is not None
+        for at in range(5):
+            stream.tell(result(at))
+            assert (await stream.outbox.get()) == result(at)
+        assert [await follower.get(), await follower.get(), await follower.get()] == [result(0), result(1), None]
+
+
+def test_a_stream_is_followed_with_its_own_token_and_the_same_hearers_only() -> None:
+    streams = Streams()
+    with streams.open(ENTRY, Asked(heard_by=("ben",))) as stream:
+        for entry, asked in ((OTHER, Asked(heard_by=("ben",))), (ENTRY, Asked()), (ENTRY, Asked(heard_by=("ben", "cleo")))):
+            with streams.follow(stream.id, entry, asked) as outbox:
+                assert outbox is None
+        with streams.follow(stream.id, ENTRY, Asked(heard_by=("ben",))) as outbox:
+            assert outbox is not None
+    with streams.follow(stream.id, ENTRY, Asked(heard_by=("ben",))) as outbox:
+        assert outbox is None
+
+
+def test_streams_are_counted_by_token_and_in_all_and_closed_ones_no_more() -> None:
+    streams = Streams(StreamsConfig(max_open=3, max_each=2))
+    for _ in range(3):
+        with streams.open(ENTRY, Asked()), streams.open(ENTRY, Asked()):
+            with pytest.raises(TooManyStreams), streams.open(ENTRY, Asked()):
+                pass
+            with streams.open(OTHER, Asked()), pytest.raises(TooManyStreams), streams.open(OTHER, Asked()):
+                pass
+
+
+async def test_at_the_desk_who_has_finished_speaking_goes_first_and_who_leaves_is_skipped() -> None:
+    desk, served = Desk(), []
+
+    async def come(name: str, *, urgent: bool) -> None:
+        async with desk.turn(urgent=urgent):
+            await asyncio.sleep(0)
+            served.append(name)
+
+    async with desk.turn(urgent=False):
+        waiting = [asyncio.create_task(come(name, urgent=name.isupper())) for name in ("a", "B", "c", "D")]
+        await asyncio.sleep(0)
+        waiting[1].cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert served == ["D", "a", "c"]
+    async with desk.turn(urgent=False):  # free again
+        pass
+
+
+def test_a_streams_codes_are_documented() -> None:
+    from service.api.stream_closing import Closing
+
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    assert [code for code in Closing if str(int(code)) not in readme] == []
