@@ -122,6 +122,10 @@ class Settings(BaseSettings):
     )
     openai_timeout: float = Field(60.0, gt=0, description="seconds for one answer; a model on a CPU needs more")
 
+    question_days: float = Field(
+        0, ge=0, description="days that a question is kept, to group what its asker finds later; 0: none is kept"
+    )
+
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeAlias
 
 import strawberry
 
-from service.api.context import Asked, Context, local_id
+from service.api.context import Asked, Context, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import MessageType
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted
 from service.errors import InvalidInput as BadInput
 from service.graph.paging import MAX_PAGE
+from service.pipelines.clusters import HitCluster, clusters_of, remember_question
 from service.types.search import (
     Answer,
     AnswerStatus,
@@ -208,16 +210,47 @@ class SearchExplanationType:
         )
 
 
+@strawberry.type(
+    name="Cluster",
+    description="Hits that belong together by what the asker asks for. It emerges from the asker's own questions, where these "
+    "are kept, and fades as they expire.",
+)
+class ClusterType:
+    label: str = strawberry.field(description="What it is about.")
+    theme: str = strawberry.field(description="The theme that it lies in.")
+    coherence: float = strawberry.field(description="How much of the asker's questions it is, in [0, 1]; always small.")
+    supporting: list[str] = strawberry.field(description="The asker's questions that it emerged from, the best fitting first.")
+    hits: list[strawberry.ID] = strawberry.field(description="Global ids of its messages among the hits, in their order.")
+
+    @classmethod
+    def from_record(cls, cluster: HitCluster) -> ClusterType:
+        return cls(
+            label=cluster.label,
+            theme=cluster.theme,
+            coherence=cluster.coherence,
+            supporting=list(cluster.supporting),
+            hits=[strawberry.ID(global_id("Message", id)) for id in cluster.messages],
+        )
+
+
 @strawberry.type(name="SearchResult", description="Messages that fit, the best first.")
 class SearchResultType:
     hits: list[HitType] = strawberry.field(description="At most `first`.")
     explanation: SearchExplanationType | None = strawberry.field(description="Only with `explain`.")
+    found: strawberry.Private[tuple[str, ...]]
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="Clusters that hits belong to; a hit in none stands in none.", metadata={"weight": 10})
+    async def clusters(self) -> list[ClusterType]:
+        return [ClusterType.from_record(one) for one in await self.reading.read(clusters_of, self.found)]
 
     @classmethod
     def from_record(cls, result: SearchResult, reading: Reading, explain: bool) -> SearchResultType:
         return cls(
             hits=[HitType.from_record(h, reading, explain) for h in result.hits],
             explanation=SearchExplanationType.from_record(result) if explain else None,
+            found=tuple(hit.message.id for hit in result.hits),
+            reading=reading,
         )
 
 
@@ -294,6 +327,7 @@ async def search(
     by = await Asking.of(context, filters, asker, asked_at, zone)
     look = await context.services.search()
     found = await look(by.reading.scope, query, by.filters, first, asked_at=by.asked_at, zone=by.zone)
+    await _remember(context, by.reading, query, found.hits)
     return SearchResultType.from_record(found, by.reading, explain)
 
 
@@ -304,7 +338,13 @@ async def ask(
     by = await Asking.of(context, filters, asker, asked_at, zone)
     answerer = await context.services.answer()
     answer = await answerer(by.reading.scope, question, by.filters, asked_at=by.asked_at, zone=by.zone)
+    await _remember(context, by.reading, question, answer.citations)
     return AnswerType.from_record(answer, by.reading, explain)
+
+
+async def _remember(context: Context, reading: Reading, question: str, hits: Sequence[Hit]) -> None:
+    days, best = context.services.settings.question_days, [hit.message.id for hit in hits]
+    await remember_question(context.services.graph, reading.scope, question, best, days)
 
 
 def _few(what: str, given: int) -> None:

@@ -1,0 +1,99 @@
+"""In which clusters do hits come? Those that emerged from the asker's own questions, made anew at each search; nothing of them
+is stored but the questions, and these expire."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from service.graph.questions import AskedBefore, list_asked_before, list_entities_of_messages, save_question
+from service.memory.emergence import Activation, Cluster, EmergenceConfig, emerged, promoted
+from service.pipelines.known_entities import entities_by_id
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Graph, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersConfig:
+    activating: int = 5  # best hits whose entities are a question's: retrieval.md §8
+    questions: int = 400  # of one asker, the newest: a year of one a day
+    named: int = 3  # entities in a label
+    supporting: int = 5  # questions told with a cluster
+    emergence: EmergenceConfig = field(default_factory=EmergenceConfig)
+
+
+CONFIG = ClustersConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class HitCluster:
+    """Hits that belong together, by what their asker asks for."""
+
+    label: str
+    """Names of what it is about, as the asker may know them."""
+    theme: str
+    coherence: float
+    """ρ over the asker's questions, [0, 1]."""
+    supporting: tuple[str, ...]
+    """Texts of the asker's questions, those that fit best first."""
+    entities: tuple[str, ...]
+    """Ids, the ones asked for most first."""
+    messages: tuple[str, ...]
+    """Ids of the hits, in their order."""
+
+
+async def remember_question(graph: Graph, scope: ReadScope, question: str, hits: Sequence[str], days: float) -> None:
+    """Keep it for so long, with what its hits (ids, best first) speak of; `days` 0: not at all."""
+    if days > 0 and scope.asker:
+        best = hits[: CONFIG.activating]
+        await graph.write(save_question, scope, question.strip(), best, now=datetime.now(UTC), keep=timedelta(days=days))
+
+
+async def clusters_of(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> tuple[HitCluster, ...]:
+    """The promoted clusters that these hits (ids, best first) belong to, each hit in the one that it shares most with."""
+    asked = list(reversed(await list_asked_before(tx, scope, now=datetime.now(UTC), limit=CONFIG.questions)))
+    activations = [Activation(one.id, one.entities) for one in asked]
+    touched = sorted({e for one in asked for e in one.entities})
+    known = await entities_by_id(tx, scope, touched) if touched else {}
+    found = [
+        cluster
+        for cluster in emerged(activations, {id: entity.theme for id, entity in known.items()}, CONFIG.emergence)
+        if promoted(cluster, activations, CONFIG.emergence)
+    ]
+    if not found:
+        return ()
+    spoken = await list_entities_of_messages(tx, scope, messages)
+    placed = _placed(found, messages, spoken)
+    times = Counter(e for one in asked for e in one.entities)
+    names = {id: entity.name for id, entity in known.items()}
+    return tuple(_told(cluster, hits, asked, times, names) for cluster, hits in zip(found, placed, strict=True) if hits)
+
+
+def _placed(clusters: Sequence[Cluster], messages: Sequence[str], spoken: dict[str, frozenset[str]]) -> list[tuple[str, ...]]:
+    placed: list[list[str]] = [[] for _ in clusters]
+    for id in messages:
+        shared = [len(cluster.members & spoken.get(id, frozenset())) for cluster in clusters]
+        if max(shared):
+            placed[shared.index(max(shared))].append(id)
+    return [tuple(ids) for ids in placed]
+
+
+def _told(
+    cluster: Cluster, hits: tuple[str, ...], asked: Sequence[AskedBefore], times: Counter[str], names: dict[str, str]
+) -> HitCluster:
+    members = sorted(cluster.members, key=lambda e: (-times[e], names[e]))
+    texts = {one.id: one.text for one in asked}
+    supporting = tuple(dict.fromkeys(texts[id] for id in cluster.supporting))
+    return HitCluster(
+        label=", ".join(names[e] for e in members[: CONFIG.named]),
+        theme=cluster.theme,
+        coherence=cluster.coherence,
+        supporting=supporting[: CONFIG.supporting],
+        entities=tuple(members),
+        messages=hits,
+    )
