@@ -12,7 +12,7 @@ from service.api.context import Context, global_id, local_id
 from service.api.cursors import page as page_of
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType
-from service.graph.entities import EntityFilters, list_mentions
+from service.graph.entities import EntityFilters
 from service.graph.paging import Page, Paged
 from service.memory.left_brain.mentions import normal
 from service.pipelines.known_entities import entities_page, themes_now
@@ -68,7 +68,7 @@ class EntityNode(Node):
     async def mentions(
         self, first: First = None, after: After = None, last: Last = None, before: Before = None
     ) -> Connection[MessageType]:
-        found = await self.reading.read(list_mentions, self.record.id, page=page_of(first, after, last, before))
+        found = await self.reading.mentions.load((self.record.id, page_of(first, after, last, before)))
         messages = await self.reading.messages.load_many(found.items)
         kept = [(cursor, m) for cursor, m in zip(found.cursors, messages, strict=True) if m is not None]
         paged: Paged[Message] = Paged(

@@ -10,6 +10,7 @@ from strawberry.dataloader import DataLoader
 
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
+from service.graph.entities import list_mentions
 from service.graph.facts import find_facts, list_histories
 from service.graph.images import list_images
 from service.graph.message_pages import list_message_pages
@@ -44,6 +45,7 @@ class Reading:
         self.images: DataLoader[str, Sequence[KnownImage]] = DataLoader(self._images)
         self.facts: DataLoader[str, KnownFact | None] = DataLoader(self._by_id(find_facts))
         self.entities: DataLoader[str, KnownEntity | None] = DataLoader(self._by_id(entities_by_id))
+        self.mentions: DataLoader[tuple[str, Page], Paged[str]] = DataLoader(self._mentions)
         self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
@@ -64,6 +66,14 @@ class Reading:
     async def _images(self, message_ids: list[str]) -> list[Sequence[KnownImage]]:
         found = await self.read(list_images, message_ids)
         return [found.get(id, ()) for id in message_ids]
+
+    async def _mentions(self, wanted: list[tuple[str, Page]]) -> list[Paged[str]]:
+        """A query for each page asked for, not for each entity."""
+        groups: dict[Page, list[str]] = defaultdict(list)
+        for id, page in wanted:
+            groups[page].append(id)
+        found = {page: await self.read(list_mentions, ids, page=page) for page, ids in groups.items()}
+        return [found[page][id] for id, page in wanted]
 
     async def _pages(self, wanted: list[tuple[Of, str, Page]]) -> list[Paged[Message]]:
         """A query for each kind of list and each page asked for, not for each session or speaker."""

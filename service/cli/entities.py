@@ -132,7 +132,7 @@ def about(
         if known is None:
             raise NotFound(kind="entity", id=entity)
         related = (await graph.read(related_entities, scope, [known.id])).get(known.id, ())
-        ids = (await graph.read(list_mentions, scope, known.id, page=Page(first=first))).items
+        ids = (await graph.read(list_mentions, scope, [known.id], page=Page(first=first)))[known.id].items
         messages = await graph.read(find_messages, scope, ids)
         return known, related, [messages[id] for id in ids if id in messages]
 

@@ -99,31 +99,37 @@ async def list_entities(
 
 
 LIST_MENTIONS = """
-MATCH (given:Entity {id: $entity, space: $space})
+UNWIND $ids AS wanted
+MATCH (given:Entity {id: wanted, space: $space})
 MATCH (given) (()-[:ALIAS_OF]->()){0,8} (e:Entity) WHERE NOT EXISTS { (e)-[:ALIAS_OF]->() }
-MATCH (e) (()<-[:ALIAS_OF]-()){0,8} (same:Entity)
-WITH DISTINCT same
-CALL (same) {
-  MATCH (same)-[:MENTIONED_IN]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
-  RETURN m
-  UNION
-  MATCH (same)-[:MENTIONED_IN]->(f:Fact)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
-  MATCH (f)-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
-  RETURN m
+CALL (e) {
+  MATCH (e) (()<-[:ALIAS_OF]-()){0,8} (same:Entity)
+  WITH DISTINCT same
+  CALL (same) {
+    MATCH (same)-[:MENTIONED_IN]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+    RETURN m
+    UNION
+    MATCH (same)-[:MENTIONED_IN]->(f:Fact)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+    MATCH (f)-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
+    RETURN m
+  }
+  WITH DISTINCT [m.said_at.epochSeconds * 1000000000 + m.said_at.nanosecond, m.id] AS place
+  WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+  WITH place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+  RETURN collect(place) AS places
 }
-WITH DISTINCT [m.said_at.epochSeconds * 1000000000 + m.said_at.nanosecond, m.id] AS place
-WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
-RETURN place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+RETURN wanted, places
 """
 
 
-async def list_mentions(tx: Tx, scope: ReadScope, entity_id: str, *, page: Page) -> Paged[str]:
-    """Ids of the visible messages that speak of it, newest first; also those that only point to it, where a fact says so."""
+async def list_mentions(tx: Tx, scope: ReadScope, ids: Sequence[str], *, page: Page) -> dict[str, Paged[str]]:
+    """For each of `ids`: ids of the visible messages that speak of it, newest first; also those that only point to it, where a
+    fact says so. One that the scope does not hold has none."""
     found = await rows(
-        tx, LIST_MENTIONS, space=scope.space, audiences=scope.audiences, entity=entity_id, **parameters(page, newest_first=True)
+        tx, LIST_MENTIONS, space=scope.space, audiences=scope.audiences, ids=list(ids), **parameters(page, newest_first=True)
     )  # fmt: skip
-    places = [row["place"] for row in found]
-    return paged(page, places, {id: id for _, id in places})
+    places = {row["wanted"]: row["places"] for row in found}
+    return {wanted: paged(page, places.get(wanted, []), {id: id for _, id in places.get(wanted, [])}) for wanted in ids}
 
 
 LIST_RELATED = """

@@ -17,10 +17,13 @@ from graphql import GraphQLInterfaceType, GraphQLObjectType, OperationDefinition
 from service.api.jobs import JobType
 from service.api.limits import Limits, measure
 from service.api.schema import make_schema
-from service.graph.driver import Graph
+from service.graph.driver import Graph, rows
 from service.graph.jobs import JobStatus, NewJob, save_job
 from service.graph.spaces import ensure_space
+from service.graph.write_entities import entity_id
+from service.pipelines.entities import RememberEntities
 from service.settings import Settings
+from service.types.entities import EntityType
 from service.types.ids import derived, fresh
 from service.types.people import SpaceSettings
 from service.wiring import Services
@@ -81,6 +84,8 @@ class House:
     """By account name, the id of a correction."""
     proposals: dict[str, str]
     """By name, the id of its proposal."""
+    entities: dict[str, set[str]]
+    """By id, the messages that speak of it."""
 
     def outside(self, *names: str) -> set[str]:
         """Everything that may not show to who sees what `names` see: ids, texts, names, titles."""
@@ -105,6 +110,7 @@ class House:
             *(f"why {name} thought so" for name in self.corrections if name not in seen),
             *names,
             *(self.proposals[name] for name in names),
+            *(id for id, told in self.entities.items() if told <= {self.world.message(i) for i in hidden}),
             *(words for i in self.untold(seen) for words in (fact_id(self.world, i), TOLD[i].statement.split("}")[-1])),
         }
 
@@ -139,7 +145,15 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
             for name, account in accounts.items()
         }
         proposals = {name: await proposed(world, about, name, evidence) for name, (about, evidence) in NAMES.items()}
-        yield House(api, world, jobs, corrections, proposals)
+        yield House(api, world, jobs, corrections, proposals, await spoken_of(services, world))
+
+
+async def spoken_of(services: Services, world: World) -> dict[str, set[str]]:
+    remember: RememberEntities = await services.entities()
+    for session in dict.fromkeys(said.session for said in SAID):
+        await remember(world.space, world.session(session))
+    query = "MATCH (e:Entity {space: $space})-[:MENTIONED_IN]->(m:Message) RETURN e.id AS id, collect(m.id) AS told"
+    return {row["id"]: set(row["told"]) for row in await world.graph.read(rows, query, space=world.space)}
 
 
 async def guesses(world: World) -> None:
@@ -174,11 +188,12 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         "nameProposals": ["first: 9"],
         "corrections": ["first: 9, undoneToo: true"],
         "facts": ["first: 20"],
+        "entities": ["first: 20"],
         "commitments": [f'first: 9, to: "{people[3]}"'],
         "profile": [f'personId: "{people[0]}"'],  # the others by PROFILE, since its paths are many
         "splitPreview": [f'personId: "{people[0]}"'],
         "explainIdentity": [f'messageId: "{id}"' for id in some],
-        **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "fact", "job", "node")},
+        **{name: [f'id: "{id}"' for id in ids] for name in ("person", "session", "message", "fact", "entity", "job", "node")},
     }
 
 
@@ -258,6 +273,8 @@ async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
         assert ("why ana thought so" in rest, "Benedict" in rest) == (given is not None, given is not None)
         told = "".join(answer for query, answer in answers.items() if ": facts(" in query or ": profile(" in query)
         assert sum(t.statement.split("}")[-1] in told for t in TOLD) == (3 if given else 1)
+        spoken = "".join(answer for query, answer in answers.items() if ": entities(" in query)
+        assert ("breakfast" in spoken, '"presents"' in spoken, "knee" in spoken) == (True, given is not None, False)
         for way in (": messages(", ": search(", ": sessions("):
             found = "".join(answer for query, answer in answers.items() if way in query)
             assert sum(s.text in found for s in SAID) == seen, way
@@ -271,6 +288,7 @@ async def test_an_id_outside_answers_like_one_that_does_not_exist(house: House) 
         "Session": world.session("attic"),
         "Message": world.message(4),
         "Fact": fact_id(world, 4),
+        "Entity": entity_id(world.space, EntityType.THING, "knee"),
         JobType.__strawberry_definition__.name: house.jobs["cleo"],  # type: ignore[attr-defined]
     }
     assert set(cleo) == kinds

@@ -94,7 +94,7 @@ async def test_each_viewer_sees_what_their_own_messages_speak_of(world: World, p
     piano = his["piano"].id
     found = await world.graph.read(find_entities, ana, [piano, "nowhere"], at=LATER, half_life_days=1.0)
     assert found == {}, "as what does not exist"
-    assert (await world.graph.read(list_mentions, ana, piano, page=Page(first=9))).items == ()
+    assert (await world.graph.read(list_mentions, ana, [piano], page=Page(first=9)))[piano].items == ()
 
 
 async def test_themes_and_what_goes_together_are_counted_over_what_may_be_read(world: World, parser: SpacyParser) -> None:
@@ -122,8 +122,8 @@ async def test_a_message_that_only_points_to_it_is_found_where_a_fact_says_so(wo
     await remembered(world, parser)
     everything = await world.scope(reads_all=True)
     piano = entity_id(world.space, EntityType.THING, "piano")
-    found = await world.graph.read(list_mentions, everything, piano, page=Page(first=9))
-    assert found.items == (world.message(4), world.message(3))
+    found = await world.graph.read(list_mentions, everything, [piano], page=Page(first=9))
+    assert found[piano].items == (world.message(4), world.message(3))
     edges = await world.graph.read(
         rows,
         "MATCH (e:Entity)-[:MENTIONED_IN]->(f:Fact {space: $space}) RETURN e.normal_name AS e, f.id AS f",

@@ -16,7 +16,7 @@ EMPTY = NO_REFERENTS | words(
     darling dear joy pleasure pride honor honour strength power energy support inspiration motivation passion dream
     confidence courage balance peace growth success challenge journey impact opportunity possibility importance value
     meaning reminder appreciation positivity vibe mood spirit heart soul smile laugh tear kindness happiness okay yeah
-    hey wow hmm uh um er ah oh mhm sorry hello goodbye bye welcome good bad best worst most least lots ton bunch bit yes
+    hey wow hmm uh um er ah oh mhm sorry hello goodbye bye welcome good bad best worst most least lots whole ton bunch bit yes
     no maybe everything nothing something anything"""
 )
 """Nouns that everybody says of everything: they would link all with all."""
