@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from service.graph.driver import rows
+from service.graph.driver import only, rows
 from service.graph.facts import find_facts
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged, paged, parameters
 from service.graph.people import list_same_people
-from service.types.facts import KnownFact
+from service.graph.search import narrowed
+from service.types.facts import FactKind, KnownFact
 from service.types.memory import Message
 from service.types.search import Filters, Ranked, Ranking
 
@@ -107,6 +108,41 @@ async def list_directed(
         by_or_to = await list_same_people(tx, scope, filters.by_or_to) if filters.by_or_to else None
         found = await rows(tx, SAID_AT_ALL, by_or_to=by_or_to, **asked)
     return tuple(Ranked(id, float(score)) for id, score in found[0]["ranked"])
+
+
+OF_KIND = """
+MATCH (a:Audience) WHERE a.id IN $audiences
+MATCH (a)<-[:FOR]-(f:Fact {space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
+WHERE f.kind IN $kinds
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH DISTINCT m ORDER BY m.said_at DESC, m.id LIMIT $k
+RETURN collect(m.id) AS ids
+"""
+
+OF_KIND_BY_SPEAKER = """
+MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message)<-[:EVIDENCED_BY {role: 'source'}]-(f:Fact)-[:FOR]->(a:Audience)
+WHERE p.id IN $speakers AND f.kind IN $kinds AND a.id IN $audiences
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(q:Person) WHERE q.id IN $addressees })
+  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+       OR EXISTS { MATCH (m)-[:ADDRESSES]->(q:Person) WHERE q.id IN $by_or_to })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH DISTINCT m ORDER BY m.said_at DESC, m.id LIMIT $k
+RETURN collect(m.id) AS ids
+"""
+
+
+async def list_of_kind(tx: Tx, scope: ReadScope, filters: Filters, kinds: Sequence[FactKind], k: int) -> tuple[str, ...]:
+    """Ids of the `k` newest messages that `filters` let through and that visible facts of one of `kinds` were said in."""
+    asked = await narrowed(tx, scope, filters)
+    query = OF_KIND if asked["speakers"] is None else OF_KIND_BY_SPEAKER
+    (ids,) = await only(tx, query, kinds=[kind.value for kind in kinds], k=k, **asked)
+    return tuple(ids)
 
 
 BESIDE_BY_REPLY = """

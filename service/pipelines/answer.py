@@ -13,6 +13,7 @@ from service.graph.people import find_people
 from service.pipelines.viewer import ViewerRefused
 from service.retrieval.attribution import Attributed, AttributionConfig, attributed
 from service.retrieval.plan import content_words
+from service.retrieval.undertakings import UNDERTAKES
 from service.types.search import (
     Answer,
     AnswerStatus,
@@ -21,6 +22,7 @@ from service.types.search import (
     Filters,
     Hit,
     Meant,
+    QuestionType,
     SearchResult,
     Tool,
     Wants,
@@ -139,9 +141,13 @@ class Answerer:
             quotes = self._proofs(people[:1], meant)
             found = "Who it was is told by the edges of {n} of {all} messages found."
         elif asked is not None and asked.contentless:
-            quotes = tuple(_Quote(hit, (hit.message.text or "").strip(), hit.score) for hit in result.hits)
+            promised = asked.type is QuestionType.COMMITMENT and not asked.absent
+            hits = [hit for hit in result.hits if not promised or UNDERTAKES in dict(hit.because)]
+            quotes = tuple(_Quote(hit, (hit.message.text or "").strip(), hit.score) for hit in hits)
             quotes = quotes[: self._config.max_told]
             found = "What was said, by edges and time alone: the newest {n} of {all} messages found."
+            if promised:
+                found = "What was promised, the surest first: {n} of {all} messages found."
         else:
             quotes = self._quotes(question, result)
             found = "In the words of {n} of {all} messages found."

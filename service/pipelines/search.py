@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from service.errors import InvalidInput, VoicegraphError
-from service.graph.directed import list_directed, list_replies
+from service.graph.directed import list_directed, list_of_kind, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
@@ -21,8 +21,10 @@ from service.retrieval.policy import Rules
 from service.retrieval.presentation import PresentationConfig, present
 from service.retrieval.ranking import Pool
 from service.retrieval.rounds import Gathered, RoundsConfig, by_edges_alone, with_edges
+from service.retrieval.undertakings import undertaken
 from service.types.audio import TextEmbedder
 from service.types.candidates import Place
+from service.types.facts import FactKind
 from service.types.search import (
     Asked,
     Done,
@@ -32,6 +34,7 @@ from service.types.search import (
     Hit,
     Layer,
     Meant,
+    QuestionType,
     Ranking,
     RetrievalPolicy,
     Round,
@@ -202,6 +205,8 @@ class Search:
             return await self._round(scope, planned, filters, step.extend, also)
         if planned.by_edges:
             listed = await self._listed(scope, narrowed, planned)
+            if planned.type is QuestionType.COMMITMENT and not planned.absent:
+                return await self._graph.read(self._promised, scope, narrowed, listed)
             return Pool(by_edges_alone(listed), await self._graph.read(count_messages, scope), (f"people:{len(listed)}",))
         wide, among, away = await asyncio.gather(
             self._round(scope, planned, filters, step.extend, also),
@@ -215,6 +220,13 @@ class Search:
 
     async def _listed(self, scope: ReadScope, narrowed: Filters, planned: Plan) -> Ranking:
         return await self._graph.read(list_directed, scope, narrowed, self.config.directed, away=planned.absent)
+
+    async def _promised(self, tx: Tx, scope: ReadScope, narrowed: Filters, listed: Ranking) -> Pool:
+        """What was promised goes first of what was said: by facts, of all times, and by its words, among what is listed."""
+        kept = await list_of_kind(tx, scope, narrowed, (FactKind.COMMITMENT,), self.config.directed)
+        messages = await find_messages(tx, scope, list(dict.fromkeys((*kept, *(one.id for one in listed)))))
+        found = undertaken(listed, kept, messages, narrowed.addressees)
+        return Pool(found, await count_messages(tx, scope), (f"people:{len(listed)}", f"fact_kind:{len(kept)}"))
 
     async def _asked(
         self, scope: ReadScope, question: str, moment: datetime, planned: Plan, names: Mapping[str, Sequence[str]]

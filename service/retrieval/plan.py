@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from service.retrieval.question_words import words_of
+from service.retrieval.question_words import ERRANDS, words_of
 from service.retrieval.questions import Word, parts, understand, without_absence, without_lead
 from service.timewords import windows
 from service.types.facts import TimeSpan
@@ -124,6 +124,7 @@ def plan(
         about = [word for word in said if _folded(word) not in understood.verbs]
     if understood.addressees or understood.wants is not None:
         others = tuple(dict.fromkeys(m.name for m in named if not roles & set(m.ids)))
+    errands = ERRANDS if understood.type is QuestionType.COMMITMENT else frozenset[str]()
     times = _times(question, asked_at, zone)
     timed = {_folded(word) for time in times for word in _WORD.findall(time.words)}
     return Plan(
@@ -140,7 +141,7 @@ def plan(
         verbs=understood.verbs,
         windows=times,
         parts=parts(question),
-        subject=" ".join((*(word for word in about if _folded(word) not in _VAGUE | timed), *others)),
+        subject=" ".join((*(word for word in about if _folded(word) not in _VAGUE | timed | errands), *others)),
     )
 
 

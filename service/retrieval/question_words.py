@@ -104,6 +104,18 @@ COMMITMENT = re.compile(
     r"|commitments?|promises?|owes?|versprechen|zusagen|promesas?)\b",
     re.IGNORECASE,
 )
+UNDERTAKEN = re.compile(
+    r"\b(?:say|said|tell|told|agreed?|offer(?:ed)?|mention(?:ed)?)\b(?: \w+){0,3}?"
+    r"(?: would| will| was going to| were going to|'d|'ll)"
+    r" (?!like\b|love\b|prefer\b|rather\b|be\b|have\b|hate\b)\w+"
+    r"|\b(?:sign(?:ed)? up (?:for|to)|t(?:ake|ook|aken) on|in charge of|responsible for)\b"
+    r"|\b(?:am|are|is|was|were) \w+ (?:supposed|meant|expected|due) to"
+    r" (?:do|bring|get|buy|make|send|call|fetch|take|prepare|cook|book|pay)\b",
+    re.IGNORECASE,
+)
+"""Asks for what somebody took upon themselves: "what did I say I would do?"."""
+ERRANDS = words_of("do doing bring bringing get make handle help promise promises promised agree agreed")
+"""Which say nothing of what was promised: "what did I say I would do or bring?"."""
 _PLURAL = r"(?!is\b|was\b|does\b|has\b|this\b|its\b|his\b|news\b|bus\b)(?:\w{2,}[^\Wsui]s|people|children|places|activities)"
 LIST = re.compile(
     r"\b(?:in common|how many|list (?:all|the|of)|what all|what else|all (?:the|of the)|both)\b"

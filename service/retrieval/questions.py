@@ -33,6 +33,7 @@ from service.retrieval.question_words import (
     TALK,
     TELL,
     TO,
+    UNDERTAKEN,
     WHEN,
     WHO,
 )
@@ -99,9 +100,11 @@ def _type(question: str, roles: Understood) -> QuestionType:
         return QuestionType.WHO
     if WHEN.search(question):
         return QuestionType.TEMPORAL
+    if UNDERTAKEN.search(question):
+        return QuestionType.COMMITMENT
     if OPEN.search(question):
         return QuestionType.OPEN
-    if (roles.verbs & PROMISE and roles.speakers) or COMMITMENT.search(question):
+    if (roles.verbs & PROMISE and (roles.speakers or roles.addressees)) or COMMITMENT.search(question):
         return QuestionType.COMMITMENT
     if roles.absent or roles.addressees or roles.mutual:
         return QuestionType.DIRECTED

@@ -16,6 +16,8 @@ class Tool(StrEnum):
     DENSE_CONTEXT = "dense_context"
     FACT_BM25 = "fact_bm25"
     FACT_DENSE = "fact_dense"
+    FACT_KIND = "fact_kind"
+    """Has a fact of the kind that is asked for: a promise."""
     REPLIES = "replies"
     """Next to a hit along REPLIES_TO."""
     ENTITIES = "entities"
@@ -26,7 +28,7 @@ class Tool(StrEnum):
     """Was shown with what looks like it."""
 
 
-FACT_TOOLS = frozenset({Tool.FACT_BM25, Tool.FACT_DENSE})
+FACT_TOOLS = frozenset({Tool.FACT_BM25, Tool.FACT_DENSE, Tool.FACT_KIND})
 """Find a message by a fact that was taken from it."""
 
 
