@@ -89,7 +89,7 @@ CAUSES: Mapping[str, Feeling] = {
 
 LIKING: Mapping[str, float] = {
     **dict.fromkeys(("love", "adore", "worship"), 0.9),
-    **dict.fromkeys(("like", "enjoy", "fancy", "prefer", "appreciate"), 0.6),
+    **dict.fromkeys(("like", "enjoy", "fancy", "prefer"), 0.6),
     **dict.fromkeys(("trust", "admire", "respect"), 0.7),
     **dict.fromkeys(("dislike", "distrust", "mistrust"), -0.6),
     **dict.fromkeys(("hate", "detest", "loathe", "despise", "abhor"), -0.9),

@@ -68,6 +68,13 @@ NOTHING = [
     'She said "I hate dogs".',
     "Ben thinks I love jazz.",
     "The dentist who I hate is ill.",
+    "I appreciate your help.",
+    "I had to miss the match.",
+    "I'm too lazy to cook.",
+    "I gotta be more careful.",
+    "I'm glad to hear it.",
+    "I'm happy to help.",
+    "I love this song.",
     "The train leaves at nine.",
     "",
 ]
