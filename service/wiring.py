@@ -19,25 +19,23 @@ from service.graph import maven, migrate
 from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
 from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
+from service.wiring_engines import Engines
 
 if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
     from service.audio.vad import VadModel
-    from service.engines.mem_search import MemSearch
     from service.identity.calibration import Calibration
     from service.identity.thresholds import Thresholds
     from service.language.chat import Chat
     from service.pipelines.answer import Answerer
     from service.pipelines.calibrate import Listened
     from service.pipelines.correct import Correct
-    from service.pipelines.dense import Dense
     from service.pipelines.enrol import Enrol
     from service.pipelines.entities import RememberEntities
     from service.pipelines.facts import RememberFacts
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.images import Images
     from service.pipelines.ingest import Ingest
-    from service.pipelines.mirror import Mirror
     from service.pipelines.personas import RememberPersonas
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-IN_THE_GRAPH = "neo4j"
-"""Value of the setting `engine` with which messages are searched where they are."""
 NO_RECOGNISER = "none"
 """Value of the setting `recogniser` with which messages have text from transcripts only."""
 
@@ -189,9 +185,8 @@ class Models:
 
     async def close(self) -> None:
         """What was opened outside of the database."""
-        for name in ("chat", "engine"):
-            if (opened := self._made.pop(name, None)) is not None:
-                await opened.close()
+        if (chat := self._made.pop("chat", None)) is not None:
+            await chat.close()
 
     async def calibrate(
         self, paths: Sequence[Path], *, labelled: bool, write: bool, progress: Progress
@@ -259,6 +254,12 @@ class Services(Models):
     def __init__(self, settings: Settings, graph: Graph, config: WiringConfig | None = None) -> None:
         super().__init__(settings, config)
         self.graph = graph
+        self.engines = Engines(settings, graph, self.text_embedder)
+
+    async def close(self) -> None:
+        """What was opened outside of the database, or beside it."""
+        await self.engines.close()
+        await super().close()
 
     async def text_embedder(self) -> TextEmbedder:
         """With its vector indexes, should the model be one that no migration knows."""
@@ -314,7 +315,7 @@ class Services(Models):
             self.thresholds(), self.facts(), self.entities(), self.personas()
         )
         router = RouterConfig(thresholds=thresholds)
-        mirror = None if self.settings.engine == IN_THE_GRAPH else await self.mirror()
+        mirror = await self.engines.mirror_if_any()
         return await self._once(
             "ingest",
             lambda: Ingest(
@@ -339,36 +340,8 @@ class Services(Models):
 
         embedder, chat, images = await asyncio.gather(self.text_embedder(), self.chat("search"), self.images())
         policy = RetrievalModel(chat) if chat is not None else None
-        round = OneRound(self.graph, embedder, dense=await self.dense())
+        round = OneRound(self.graph, embedder, dense=await self.engines.dense())
         return await self._once("search", lambda: Search(self.graph, embedder, policy=policy, images=images, one_round=round))
-
-    async def dense(self) -> Dense:
-        """What finds the nearest messages, by the setting `engine`. Raises EngineMissing."""
-        from service.pipelines.dense import Dense
-
-        text, name = await self.text_embedder(), self.settings.engine
-        engine = None if name == IN_THE_GRAPH else await self.engine()
-        return Dense(self.graph, text.embedding_space.name, engine, name)
-
-    async def engine(self) -> MemSearch:
-        """Raises EngineMissing."""
-        from service.engines.mem_search import EngineConfig, open_engine
-
-        text, s = await self.text_embedder(), self.settings
-        config = EngineConfig(self.graph, text.embedding_space, s.data_dir, s.mem0_python)
-        async with self._locks["engine"]:
-            if "engine" not in self._made:
-                self._made["engine"] = await open_engine(s.engine, config)
-            return cast("MemSearch", self._made["engine"])
-
-    async def mirror(self) -> Mirror:
-        """`await mirror(space)` gives the engine what it lacks. Raises NoMirror where the graph itself is searched."""
-        from service.pipelines.mirror import Mirror, NoMirror
-
-        if self.settings.engine == IN_THE_GRAPH:
-            raise NoMirror()
-        text, engine = await asyncio.gather(self.text_embedder(), self.engine())
-        return Mirror(self.graph, self.settings.engine, engine, text.embedding_space.name)
 
     async def images(self) -> Images:
         from service.language.images import load_image_embedder
@@ -399,24 +372,8 @@ class Services(Models):
         from service.language.chat_cache import AnswerCache
 
         await asyncio.to_thread(AnswerCache(self.settings.chat_dir).forget, space)
-        await self._forget_mirrors(space)
+        await self.engines.forget(space)
         return await forget_space(self.graph, space)
-
-    async def _forget_mirrors(self, space: str) -> None:
-        from service.engines.mem0 import Mem0Search
-        from service.engines.mem_search import EngineConfig, mirror_space
-        from service.graph.graphiti_mirror import forget_graphiti_groups
-
-        await forget_graphiti_groups(self.graph, f"{mirror_space(space)}_")
-        if self.settings.engine == "mem0":
-            await (await self.engine()).forget(space)
-        elif Mem0Search.was_used(self.settings.data_dir):
-            text = (await self.text_embedder()).embedding_space
-            engine = await Mem0Search.open(EngineConfig(self.graph, text, self.settings.data_dir, self.settings.mem0_python))
-            try:
-                await engine.forget(space)
-            finally:
-                await engine.close()
 
     async def warm(self) -> None:
         """Load every model now, so that no request waits for one, and what is missing is said at the start."""

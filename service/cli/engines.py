@@ -33,7 +33,7 @@ def sync(space: SpaceName = None, as_json: AsJson = False) -> None:
     with Bars() as bar:
 
         async def work(services: Services) -> Mirrored:
-            return await (await services.mirror())(services.settings.space, progress=bar("messages"))
+            return await (await services.engines.mirror())(services.settings.space, progress=bar("messages"))
 
         done = with_services(work, space=space)
     show(plain(done), as_json, lambda: f"{done.messages} messages given to {done.engine}; it lacks {done.behind}.")
@@ -47,7 +47,7 @@ def forget(space: SpaceName = None, as_json: AsJson = False) -> None:
     """
 
     async def work(services: Services) -> str:
-        mirror = await services.mirror()
+        mirror = await services.engines.mirror()
         await mirror.forget(services.settings.space)
         return mirror.name
 

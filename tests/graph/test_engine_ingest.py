@@ -11,17 +11,18 @@ import pytest
 from service.engines.mem_search import EngineConfig, mirror_space, open_engine
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, rows
-from service.graph.forget_space import forget_space
 from service.graph.mirrors import count_unmirrored
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.dense import Dense
 from service.pipelines.ingest import Ingest, IngestRequest
-from service.pipelines.mirror import Mirror
+from service.pipelines.mirror import Mirror, NoMirror
 from service.pipelines.one_round import OneRound
 from service.pipelines.search import Search
+from service.settings import Settings
 from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
+from service.wiring import Services
 from tests import models
 from tests.graph.graph_builders import TEXT_SPACE, HashedWords
 from tests.unit.audio.speech import HOUSEHOLD
@@ -83,10 +84,21 @@ async def test_the_search_through_graphiti_shows_what_the_search_in_the_graph_sh
     assert "dentist" in (theirs.hits[0].message.text or "")
 
 
-async def test_a_space_that_is_forgotten_is_forgotten_by_the_engine(kitchen: Kitchen) -> None:
-    """The last test of the file: it empties the space."""
-    assert await kitchen.count(COUNT_KEPT) > 15
+async def test_a_mirror_can_be_emptied_and_the_graph_keeps_what_it_has(kitchen: Kitchen) -> None:
     await kitchen.mirror.forget(kitchen.space)
     assert await kitchen.count(COUNT_KEPT) == 0
     assert await kitchen.graph.read(count_unmirrored, kitchen.space, "graphiti", TEXT_SPACE) == 15
-    await forget_space(kitchen.graph, kitchen.space)
+
+
+async def test_what_is_forgotten_is_forgotten_by_an_engine_that_is_set_no_more(kitchen: Kitchen, tmp_path: Path) -> None:
+    """The last test of the file: it empties the space."""
+    settings = Settings(data_dir=tmp_path, recogniser="none")
+    services = Services(settings.model_copy(update={"engine": "graphiti"}), kitchen.graph)
+    given = await (await services.engines.mirror())(kitchen.space)
+    await services.close()
+    assert given.messages == 15 and await kitchen.count(COUNT_KEPT) > 15
+    later = Services(settings, kitchen.graph)
+    with pytest.raises(NoMirror):
+        await later.engines.mirror()
+    await later.forget_space(kitchen.space)
+    assert await kitchen.count(COUNT_KEPT) == 0
