@@ -287,7 +287,7 @@ class Listener:
         if eyes == work.ask.eyes and found is not None and sight is not None:
             result = await self._search.shown(sight.scope, found, self._config.shown)
             self._memories[work.ask] = memory_prompt(
-                await self._graph.read(recalled, sight.scope, result.hits), self._config.prompt
+                await self._graph.read(recalled, sight.scope, result.hits, datetime.now(UTC)), self._config.prompt
             )
         return HasRead(work, eyes)
 

@@ -4,7 +4,7 @@ what others who listen may not know is not among it, and nobody's attitudes but 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from service.graph.people import find_people
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from service.graph.driver import Tx
 
 
-async def recalled(tx: Tx, scope: ReadScope, hits: Sequence[Hit]) -> tuple[Recalled, ...]:
-    """The hits' messages with names as the asker knows them, and what the asker is like; each with its sources."""
-    personas = await find_personas(tx, scope, None, datetime.now(UTC)) or ()
+async def recalled(tx: Tx, scope: ReadScope, hits: Sequence[Hit], now: datetime) -> tuple[Recalled, ...]:
+    """The hits' messages with names as the asker knows them, and what the asker is like `now`; each with its sources."""
+    personas = await find_personas(tx, scope, None, now) or ()
     messages = [hit.message for hit in hits]
     ids = {m.speaker_id for m in messages if m.speaker_id} | {to.person_id for m in messages for to in m.addressees}
     concerned = {person for persona in personas if (person := said.person_of(persona))}
