@@ -37,6 +37,18 @@ RETURN collect([
   vector.similarity.cosine(m.embedding__<space>__context, $vectors[0])]) AS read
 """
 
+ALIKE = """
+MATCH (m:Message)-[:FOR]->(a:Audience)
+WHERE m.id IN $ids AND a.id IN $audiences AND m.space = $space AND m.embedding__<space>__turn IS NOT NULL
+WITH collect(DISTINCT m) AS found
+UNWIND found AS later
+UNWIND found AS earlier
+WITH later, earlier
+WHERE later.said_at > earlier.said_at AND later.session_id <> earlier.session_id
+  AND vector.similarity.cosine(later.embedding__<space>__turn, earlier.embedding__<space>__turn) >= $least
+RETURN collect([later.id, earlier.id]) AS pairs
+"""
+
 READ_AROUND = """
 UNWIND $places AS place
 MATCH (m:Message {session_id: place[0], index: place[1]})-[:FOR]->(a:Audience)
@@ -64,6 +76,14 @@ async def read_around(tx: Tx, scope: ReadScope, places: Sequence[Place]) -> Mapp
         tx, READ_AROUND, space=scope.space, audiences=scope.audiences, places=[list(place) for place in places]
     )
     return {(session, index): Around(text or "", speaker) for session, index, text, speaker in read}
+
+
+async def list_alike(tx: Tx, scope: ReadScope, space_name: str, ids: Sequence[str], least: float) -> frozenset[tuple[str, str]]:
+    """Of the visible messages among `ids` the pairs of two sessions, the later first, with a raw cosine of `least` or more."""
+    (pairs,) = await only(
+        tx, for_space(ALIKE, space_name), space=scope.space, audiences=scope.audiences, ids=list(ids), least=(1.0 + least) / 2.0
+    )
+    return frozenset((later, earlier) for later, earlier in pairs)
 
 
 def _read(

@@ -179,7 +179,8 @@ class Answerer:
         assert meant.wants is not None
         return attributed(
             result.hits, meant.subject, meant.wants,
-            speakers=meant.speakers, addressees=meant.addressees, verbs=meant.verbs, config=self._config.attribution,
+            speakers=meant.speakers, addressees=meant.addressees, verbs=meant.verbs, named=meant.people,
+            config=self._config.attribution,
         )  # fmt: skip
 
     def _proofs(self, people: Sequence[Attributed], meant: Meant) -> tuple[_Quote, ...]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from service.errors import InvalidInput, VoicegraphError
+from service.graph.candidates import list_alike
 from service.graph.directed import list_directed, list_of_kind, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people, list_named_people
@@ -16,6 +17,7 @@ from service.graph.search import full_text
 from service.pipelines.image_leg import look_at_images, only_images
 from service.pipelines.one_round import OneRound
 from service.retrieval.lucene import escaped
+from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
 from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, plan
 from service.retrieval.policy import Rules
 from service.retrieval.presentation import PresentationConfig, present
@@ -66,6 +68,7 @@ class SearchPipelineConfig:
     links: int = 20  # messages by each name or number that links
     read: int = 15  # hits that a policy sees after a round
     rounds: RoundsConfig = field(default_factory=RoundsConfig)
+    newer: NewerConfig = field(default_factory=NewerConfig)
     presentation: PresentationConfig = field(default_factory=PresentationConfig)
 
 
@@ -130,7 +133,7 @@ class Search:
 
     async def shown(self, scope: ReadScope, found: Searched, first: int | None = None) -> SearchResult:
         """The best of what was gathered before, as `scope` holds it now."""
-        hits = await self._graph.read(self._shown, scope, found.gathered, first)
+        hits = await self._graph.read(self._shown, scope, found, first)
         planned = found.planned
         meant = Meant(
             planned.subject or planned.words, planned.people, planned.speakers, planned.addressees, planned.wants, planned.verbs
@@ -283,11 +286,17 @@ class Search:
             if id in messages
         )
 
-    async def _shown(self, tx: Tx, scope: ReadScope, gathered: Gathered, first: int | None) -> tuple[Hit, ...]:
-        best = gathered.candidates[: self.config.presentation.max_hits]
+    async def _shown(self, tx: Tx, scope: ReadScope, found: Searched, first: int | None) -> tuple[Hit, ...]:
+        gathered, planned, config = found.gathered, found.planned, self.config
+        best = gathered.candidates[: config.presentation.max_hits]
         wanted = [candidate.id for candidate in best]
         messages, reasons = await find_messages(tx, scope, wanted), await find_reasons(tx, scope, wanted)
-        return present(best, messages, reasons, gathered.since, first, self.config.presentation)
+        least = config.newer.alike.get(self.text_space)
+        plain = not (planned.directed or planned.by_edges or planned.type is QuestionType.OPEN)
+        if least is not None and plain and asks_what_holds(found.asked.question):
+            alike = await list_alike(tx, scope, self.text_space, wanted, least)
+            best = newest_above(best, {id: message.said_at for id, message in messages.items()}, alike, config.newer)
+        return present(best, messages, reasons, gathered.since, first, config.presentation)
 
 
 _UNREAD = datetime(1, 1, 1, tzinfo=UTC)

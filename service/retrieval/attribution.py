@@ -19,6 +19,7 @@ class AttributionConfig:
 
     overlap: float = 2.0  # of a hit's weight: the share of the question's words in it, beside its share of the best score
     own: float = 0.7  # of the weight of what the asker said: they hardly ask who it was, where it was them
+    named: float = 0.7  # the same of whom the question names as neither: who is spoken of seldom spoke
     asking: float = 0.8  # of the weight of a hit that asks: who asks "are you going to Rome?" did not tell
     offering: float = 1.3  # of the weight of a hit that offers, where that is asked: "I'll …", "we could …"
     max_people: int = 5  # shown; who comes after them has hardly anything to do with it
@@ -61,10 +62,13 @@ def attributed(
     speakers: Collection[str] = (),
     addressees: Collection[str] = (),
     verbs: Collection[str] = (),
+    named: Collection[str] = (),
     config: AttributionConfig = AttributionConfig(),
 ) -> tuple[Attributed, ...]:
     """The likeliest first. `said`: what it was about; `speakers` and `addressees`: whom the question names as such: only what
-    they said counts, or what was said to them where the edges tell that of anything found; `verbs`: its words for saying."""
+    they said counts, or what was said to them where the edges tell that of anything found; `verbs`: its words for saying;
+    `named`: all whom it names."""
+    spoken_of = frozenset(named) - {*speakers, *addressees}
     kept = _kept(hits, frozenset(speakers), frozenset(addressees))
     rare = _rarity(content_words(said), hits)
     found: dict[tuple[str | None, str], list[tuple[float, Hit]]] = defaultdict(list)
@@ -74,8 +78,9 @@ def attributed(
             if wants is Wants.ADDRESSEE:
                 found[person, voice].append((weight * (1 + sure) / 2, hit))
             elif person is None or person not in addressees:
-                own = config.own if hit.visible_because == "said_it" else 1.0
-                found[person, voice].append((weight * own, hit))
+                own = hit.visible_because == "said_it"
+                less = config.own if own else config.named if person in spoken_of else 1.0
+                found[person, voice].append((weight * less, hit))
     return tuple(_by_best(found, config))[: config.max_people]
 
 

@@ -190,6 +190,7 @@ def _named(result: SearchResult, question: Question, people: Mapping[str, str]) 
         speakers=meant.speakers,
         addressees=meant.addressees,
         verbs=meant.verbs,
+        named=meant.people,
     )
     alike = [one for one in found if one.score >= found[0].score - 1e-9] if found else []
     return frozenset(people.get(one.person_id or "", "nobody known") for one in alike)

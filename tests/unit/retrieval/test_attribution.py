@@ -57,6 +57,12 @@ def test_the_asker_is_the_less_likely_one() -> None:
     assert people(attributed(hits, "chair", Wants.SPEAKER)) == ["bo", "me"]
 
 
+def test_who_is_spoken_of_seldom_said_it() -> None:
+    hits = [a_hit("bo", "the nights are long", 0.5), a_hit("ana", "tell bo about the nights", 0.45)]
+    assert people(attributed(hits, "nights", Wants.SPEAKER, named=("bo",))) == ["ana", "bo"]
+    assert people(attributed(hits, "nights", Wants.SPEAKER, named=("bo",), addressees=("bo",))) == ["ana"]
+
+
 def test_a_voice_not_recognised_is_told_apart_by_its_session() -> None:
     found = attributed([a_hit(None, "the trip")], "trip", Wants.SPEAKER)
     assert (found[0].person_id, found[0].voice) == (None, "voice")
