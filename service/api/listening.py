@@ -51,9 +51,16 @@ class SpokenOf:
     name: str = strawberry.field(description="As the asker may know it.")
 
 
+@strawberry.type(description="Something that is spoken of: an entity.")
+class SpokenEntity:
+    entity_id: strawberry.ID = strawberry.field(description="Global id.")
+    name: str = strawberry.field(description="As it was said most often in what the asker may read.")
+
+
 @strawberry.type(description="Of what is being said, that of which the asker may know something.")
 class MatchEvent(StreamEvent):
     people: list[SpokenOf] = strawberry.field(description="Named in it.")
+    entities: list[SpokenEntity] = strawberry.field(description="Named in it, and mentioned in what the asker may read.")
     terms: list[str] = strawberry.field(description="Words of it that visible messages have.")
 
 
@@ -122,9 +129,10 @@ def event(told: Told) -> Any:
             return TranscriptEvent(**place, text=text, whole=whole)
         case SpeakerHeard(person_id=id, name=name, linked=linked):
             return SpeakerEvent(**place, linked=linked, person_id=_person(id) if id else None, name=name)
-        case TermsMatched(people=people, terms=terms):
+        case TermsMatched(people=people, entities=entities, terms=terms):
             named = [SpokenOf(person_id=_person(id), name=name) for id, name in people]
-            return MatchEvent(**place, people=named, terms=list(terms))
+            known = [SpokenEntity(entity_id=strawberry.ID(global_id("Entity", e.id)), name=e.name) for e in entities]
+            return MatchEvent(**place, people=named, entities=known, terms=list(terms))
         case NotAnswered(code=code, reason=reason):
             return NotAnsweredEvent(**place, code=code, reason=reason)
         case MemoryReady(question=question, prompt=prompt, timing=timing):

@@ -22,8 +22,13 @@ def _told(told: Told) -> dict[str, Any]:
             return {"type": "transcript", "text": text, "whole": whole}
         case SpeakerHeard(person_id=person, name=name, linked=linked):
             return {"type": "speaker", "linked": linked, "person": _person(person, name) if person else None}
-        case TermsMatched(people=people, terms=terms):
-            return {"type": "matched", "people": [_person(id, name) for id, name in people], "terms": list(terms)}
+        case TermsMatched(people=people, entities=entities, terms=terms):
+            return {
+                "type": "matched",
+                "people": [_person(id, name) for id, name in people],
+                "entities": [{"id": global_id("Entity", e.id), "name": e.name, "type": e.type.value} for e in entities],
+                "terms": list(terms),
+            }
         case NotAnswered(code=code, reason=reason):
             return {"type": "not_answered", "code": code, "reason": reason}
         case MemoryReady(question=question, prompt=prompt, timing=timing):

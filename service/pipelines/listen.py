@@ -21,6 +21,7 @@ from service.errors import VoicegraphError
 from service.graph.access import read_scope
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
+from service.graph.spoken_of import find_named_entities
 from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped
@@ -50,8 +51,9 @@ from service.streaming.machine import (
 )
 from service.streaming.prompt import MemoryPrompt, PromptConfig, memory_prompt
 from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Timing, Told, WordsHeard
-from service.streaming.words import words_of
+from service.streaming.words import phrases_of, words_of
 from service.types.audio import SAMPLE_RATE, Samples, Waveform
+from service.types.entities import NamedEntity
 from service.types.people import Assurance, Viewer
 from service.types.search import Filters
 
@@ -66,7 +68,7 @@ class ListenConfig:
     before: float = 0.2  # seconds of sound before the first speech that is heard with it: the detector is late by some
     held: float = 40.0  # seconds of sound in memory; the recogniser hears 28 at most
     shown: int = 15  # hits that may go into the memory [V]
-    max_terms: int = 8  # the last said, matched while they are being said
+    max_terms: int = 8  # the last said, matched while they are being said; and so many entities at most
     max_question: int = 1_000  # characters, the last said; 28 seconds of talk are some 500
     machine: MachineConfig = field(default_factory=MachineConfig)
     prompt: PromptConfig = field(default_factory=PromptConfig)
@@ -268,9 +270,9 @@ class Listener:
 
     async def _matched(self, work: Match) -> Event:
         if (sight := self._sights.get(work.ask.eyes)) is not None:
-            people, terms = await self._graph.read(_match, sight.scope, work.ask.text, self._config.max_terms)
-            if work.ask.utterance == self._state.utterance and (people or terms):
-                self._tell(TermsMatched(self.heard, work.ask.utterance, people, terms))
+            matched = await self._graph.read(_match, sight.scope, work.ask.text, self._config.max_terms)
+            if work.ask.utterance == self._state.utterance and any(matched):
+                self._tell(TermsMatched(self.heard, work.ask.utterance, *matched))
         return Matched(work)
 
     async def _looked(self, work: Look) -> Event:
@@ -334,8 +336,8 @@ def fingerprint(scope: ReadScope) -> str:
     return hashlib.sha256(repr(seen).encode()).hexdigest()
 
 
-async def _match(tx: Tx, scope: ReadScope, text: str, max_terms: int) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """People that `text` names, and its words that visible messages have."""
+async def _match(tx: Tx, scope: ReadScope, text: str, max_terms: int) -> tuple[tuple[tuple[str, str], ...], tuple[NamedEntity, ...], tuple[str, ...]]:
+    """People and entities that `text` names, and its words that visible messages have."""
     words = escaped(text)
     named = await list_named_people(tx, scope, words) if words else {}
     people = tuple((id, names[0]) for id, names in named.items() if names)
@@ -343,4 +345,5 @@ async def _match(tx: Tx, scope: ReadScope, text: str, max_terms: int) -> tuple[t
     terms = [word for word in dict.fromkeys(words_of(text)) if content_words(word) and word not in taken][-max_terms:]
     queries = {term: query for term in terms if (query := escaped(term))}
     found = await full_text(tx, scope, list(queries.values()), Filters(), 1) if queries else ()
-    return people, tuple(term for term, hits in zip(queries, found, strict=True) if hits)
+    entities = await find_named_entities(tx, scope, phrases_of(text), max_terms)
+    return people, entities, tuple(term for term, hits in zip(queries, found, strict=True) if hits)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from service.streaming.machine import Stage
 from service.streaming.prompt import MemoryPrompt
+from service.types.entities import NamedEntity
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class TermsMatched:
     utterance: int
     people: tuple[tuple[str, str], ...]
     """Id and name."""
+    entities: tuple[NamedEntity, ...]
     terms: tuple[str, ...]
 
 

@@ -41,6 +41,16 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedEntity:
+    """An entity that words name, as a viewer may know it."""
+
+    id: str
+    name: str
+    """As it was said most often in what they may read."""
+    type: EntityType
+
+
+@dataclass(frozen=True, slots=True)
 class KnownEntity:
     """An entity as a viewer may see it: everything here is counted over what they may read."""
 

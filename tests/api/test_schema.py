@@ -69,6 +69,7 @@ BOUNDED = {
     "Query.personas": "capped by the answer",
     "Persona.evidence": "capped by the read",
     "Affect.marks": "what one turn shows",
+    "MatchEvent.entities": "named in one utterance",
     "MatchEvent.people": "named in one utterance",
     "MatchEvent.terms": "of one utterance",
     "MemoryEvent.lines": "what 430 tokens hold",

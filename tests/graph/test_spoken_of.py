@@ -1,0 +1,37 @@
+"""Words that name an entity, while they are being said: of what may be read, and of nothing else."""
+
+from __future__ import annotations
+
+from service.graph.driver import Graph
+from service.graph.spoken_of import find_named_entities
+from service.graph.write_entities import entity_id, save_alias
+from service.streaming.words import phrases_of
+from service.types.entities import EntityType
+from tests import models
+from tests.graph.fact_builders import tell
+from tests.graph.graph_builders import seed
+from tests.graph.test_entities import SAID, TOLD, remembered
+
+
+def test_what_may_be_a_name_are_stretches_of_words() -> None:
+    assert set(phrases_of("Nora's telescopes")) == {
+        "nora telescopes", "nora telescope", "nora", "telescopes", "telescope"}  # fmt: skip
+    assert phrases_of("") == () and len(phrases_of("word " * 500)) <= 6
+
+
+async def test_words_name_what_the_viewer_may_know_to_be_spoken_of(graph: Graph, space: str) -> None:
+    world = await seed(graph, space, ["ana", "ruth", "ben"], SAID)
+    await tell(world, TOLD)
+    await remembered(world, models.parser())
+    names = phrases_of("Are the telescopes in the attic, or the piano?")
+
+    async def named(*hearers: str, **viewer: bool) -> list[str]:
+        scope = await world.scope(*hearers, **viewer)
+        return [one.name for one in await graph.read(find_named_entities, scope, names, 5)]
+
+    assert set(await named("ana")) == {"telescope", "attic"} and (await named("ana"))[0] == "telescope"
+    assert set(await named("ben")) == {"telescope", "attic", "piano"}
+    assert await named("ana", "ben") == await named(unknown_hearer=True) == ["telescope"]
+    piano, telescope = (entity_id(space, EntityType.THING, name) for name in ("piano", "telescope"))
+    await graph.write(save_alias, space, piano, telescope, by="admin", why="a joke")
+    assert len(await named("ben")) == 2 and await named(unknown_hearer=True) == ["telescope"]
