@@ -336,7 +336,9 @@ def fingerprint(scope: ReadScope) -> str:
     return hashlib.sha256(repr(seen).encode()).hexdigest()
 
 
-async def _match(tx: Tx, scope: ReadScope, text: str, max_terms: int) -> tuple[tuple[tuple[str, str], ...], tuple[NamedEntity, ...], tuple[str, ...]]:
+async def _match(
+    tx: Tx, scope: ReadScope, text: str, max_terms: int
+) -> tuple[tuple[tuple[str, str], ...], tuple[NamedEntity, ...], tuple[str, ...]]:
     """People and entities that `text` names, and its words that visible messages have."""
     words = escaped(text)
     named = await list_named_people(tx, scope, words) if words else {}
