@@ -14,10 +14,14 @@ from service.api.loaders import Reading
 from service.api.memory import LIST, AddresseeType, MessageType, PersonType, SessionType, person_of
 from service.graph.facts import FactFilters, list_facts
 from service.graph.paging import Page
+from service.graph.write_revisions import find_lag
 from service.memory.statements import people_of, read_out, value_read_out
+from service.memory.updater import REVISER
 from service.types.facts import FactKind, KnownFact, Precision, TimeSpan
+from service.types.revisions import Change, Revision
 
 strawberry.enum(FactKind, name="FactKind", description="What somebody does by saying it.")
+strawberry.enum(Change, name="FactChange", description="What a newer fact does to an older one.")
 strawberry.enum(Precision, name="TimePrecision", description="How exactly a time was said.")
 FACT = "Fact"
 
@@ -89,6 +93,10 @@ class FactType(Node):
     async def history(self) -> list[FactType]:
         return facts_from(await self.reading.histories.load(self.record.id) or (), self.reading)
 
+    @strawberry.field(description="What newer facts of its speaker do to it, newest first.", metadata={**LIST, "times": 2})
+    async def revisions(self) -> list[RevisionType]:
+        return [RevisionType.from_record(one) for one in await self.reading.revisions.load(self.record.id) or ()]
+
     @classmethod
     def from_record(cls, fact: KnownFact, reading: Reading) -> FactType:
         return cls(
@@ -102,6 +110,25 @@ class FactType(Node):
             record=fact,
             reading=reading,
         )
+
+
+@strawberry.type(name="Revision", description="What a newer fact of the same speaker does to an older one.")
+class RevisionType:
+    change: Change = strawberry.field(description="Update, delete (what was said is off), or keep (it was said again).")
+    fact_id: strawberry.ID = strawberry.field(description="Global id of the newer fact.")
+    said_at: datetime = strawberry.field(description="When that was said, UTC.")
+
+    @classmethod
+    def from_record(cls, revision: Revision) -> RevisionType:
+        return cls(
+            change=revision.change, fact_id=strawberry.ID(global_id(FACT, revision.fact_id)), said_at=revision.said_at
+        )
+
+
+@strawberry.type(name="MemoryLag", description="How far the comparing of facts is behind, over what the viewer may read.")
+class MemoryLagType:
+    pending: int = strawberry.field(description="Facts that are not compared with others of their speaker yet.")
+    oldest: datetime | None = strawberry.field(description="When the first of them was said, UTC.")
 
 
 @strawberry.input(description="Narrows a list of facts; never widens what may be seen.")
@@ -129,6 +156,11 @@ async def fact(context: Context, id: str) -> FactType | None:
     reading = await context.reading()
     record = await reading.facts.load(local_id(id, FACT))
     return FactType.from_record(record, reading) if record else None
+
+
+async def memory_lag(context: Context) -> MemoryLagType:
+    lag = await (await context.reading()).read(find_lag, REVISER)
+    return MemoryLagType(pending=lag.pending, oldest=lag.oldest)
 
 
 async def facts(context: Context, narrowed: FactFiltersInput | None, page: Page) -> Connection[FactType]:

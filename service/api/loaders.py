@@ -18,12 +18,14 @@ from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.sessions import find_sessions
+from service.graph.write_revisions import list_revisions
 from service.pipelines.known_entities import entities_by_id, related_entities
 from service.types.entities import KnownEntity, Related
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
 from service.types.memory import Message, Session
 from service.types.people import Person, Viewer
+from service.types.revisions import Revision
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,6 +50,7 @@ class Reading:
         self.mentions: DataLoader[tuple[str, Page], Paged[str]] = DataLoader(self._mentions)
         self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
+        self.revisions: DataLoader[str, tuple[Revision, ...] | None] = DataLoader(self._by_id(list_revisions))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
 
     async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -30,7 +30,7 @@ from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
-from service.api.facts import FactsNarrowed, FactType, Of, To
+from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
 from service.api.identity import ExplanationType, UnknownVoiceType
 from service.api.jobs import JobType
 from service.api.limits import Limits
@@ -234,6 +234,10 @@ class Query:
         before: Before = None,
     ) -> Connection[FactType]:
         return await fact_api.facts(info.context, filters, page(first, after, last, before))
+
+    @strawberry.field(description="How far the memory is behind in comparing facts.", metadata=SEARCH)
+    async def memory_lag(self, info: Info) -> MemoryLagType:
+        return await fact_api.memory_lag(info.context)
 
     @strawberry.field(description="Who promised what to whom, newest first.", metadata=LIST)
     async def commitments(

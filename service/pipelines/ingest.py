@@ -46,6 +46,7 @@ from service.pipelines.mirror import Mirror
 from service.pipelines.naming import name_session
 from service.pipelines.personas import RememberPersonas
 from service.pipelines.recording import IngestRequest, Models, new_session
+from service.pipelines.revise_facts import revise_facts
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.twins import twins
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, with_images, without_text
@@ -165,6 +166,8 @@ class Ingest:
             progress(self._config.closed_share, "facts")
             with watch.stage("facts"):
                 dropped = (await self._facts(session.space, session.id)).dropped
+            with watch.stage("facts"):
+                await revise_facts(self._graph, session.space, session.id)
         if self._entities is not None:
             progress(self._config.read_share, "entities")
             with watch.stage("entities"):

@@ -1,0 +1,60 @@
+"""What newer facts do to older ones of the same person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from service.types.facts import FactKind
+
+
+class Change(StrEnum):
+    """What is kept of a comparison; a fact that changes nothing is simply added."""
+
+    UPDATE = "update"
+    DELETE = "delete"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A fact as it is compared with others of the same person."""
+
+    id: str
+    statement: str
+    """With {speaker} and {addressee}."""
+    kind: FactKind
+    attribute: str | None
+    value: str | None
+    said_at: datetime
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """What orders facts: the later one is the newer."""
+        return self.said_at, self.id
+
+
+class Comparison(Protocol):
+    def __call__(self, one: Compared, other: Compared) -> Change | None:
+        """What the newer of the two does to the older; None: nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a newer fact of the same person does to an older one; both may be read."""
+
+    fact_id: str
+    """Of the newer one."""
+    change: Change
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    pending: int
+    """Visible facts that are not compared yet."""
+    oldest: datetime | None
+    """When the first of them was said."""
