@@ -130,7 +130,7 @@ class House:
             *(f"why {name} thought so" for name in self.corrections if name not in seen),
             *names,
             *(self.proposals[name] for name in names),
-            *(f"{who}'s zither" for who in FELT if names != (who,)),
+            *(f"{who}'s zither" for who in FELT if seen != {who}),
             *(id for id, told in self.entities.items() if told <= {self.world.message(i) for i in hidden}),
             *(words for i in self.untold(seen) for words in (fact_id(self.world, i), TOLD[i].statement.split("}")[-1])),
         }
@@ -298,6 +298,8 @@ async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
         assert {who for who in FELT if f"{who}'s zither" in felt} == ({"ana"} if given else set())
         told = "".join(answer for query, answer in answers.items() if ": facts(" in query or ": profile(" in query)
         assert sum(t.statement.split("}")[-1] in told for t in TOLD) == (3 if given else 1)
+        spoken = "".join(answer for query, answer in answers.items() if ": entities(" in query)
+        assert ("breakfast" in spoken, "wardrobe" in spoken, "knee" in spoken) == (True, given is not None, False)
         images = "".join(answer for query, answer in answers.items() if ": imageSearch(" in query)
         assert [caption in images for caption in SHOWN.values()] == [True, given is not None, False, False]
         for way in (": messages(", ": search(", ": sessions("):
