@@ -18,6 +18,10 @@ _CAUSING = frozenset({"help", "let", "make", "see", "watch", "hear", "have", "fe
 """It helps me relax: the verb after these agrees with nobody."""
 
 
+_PUTTING_OFF = frozenset({"move", "postpone", "put", "delay", "shift", "push", "bring", "reschedule", "change"})
+"""What was moved from Tuesday to Thursday is on the Thursday to come."""
+
+
 class Tense(StrEnum):
     PAST = "past"
     OTHER = "other"
@@ -106,6 +110,15 @@ class Tree:
             if self.tokens[above].pos in ("VERB", "AUX") and (tense := self.tense(above)) is not Tense.NONE:
                 return tense
         return Tense.NONE
+
+    def put_off_to(self, index: int) -> bool:
+        """Whether something was moved to the time at `index`: said in the past, and mostly still ahead."""
+        above = index
+        for above in (index, *self.ancestors(index)):
+            if self.tokens[above].pos in ("VERB", "AUX"):
+                break
+        to = any(self.tokens[i].lower in ("to", "until", "till") for i in range(max(0, index - 3), index))
+        return to and self.tokens[above].lemma in _PUTTING_OFF
 
     def noun_phrase(self, head: int) -> list[int]:
         """The head with what stands before it and an "of …" behind it; no relative clauses, no coordination."""

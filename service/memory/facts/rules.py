@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from service.memory.facts.answers import Asked, uncapitalised
+from service.memory.facts.attributes import attribute_of
 from service.memory.facts.dates import place_dates
 from service.memory.facts.english import FUNCTION_WORDS
-from service.memory.facts.kinds import attribute_of, kind_of
+from service.memory.facts.kinds import kind_of
 from service.memory.facts.persons import Edits, Roles, persons, rendered
 from service.memory.facts.phrases import Tense, Tree, clause, clause_heads
 from service.memory.facts.references import Mention, for_other_voice, mentions, open_pronouns, place_meant, resolve
@@ -163,7 +164,8 @@ class _Turn:
         for begin in sorted({*back, *on}):
             index = next((i for i, t in enumerate(tree.tokens) if t.begin == begin), None)
             if index is not None:
-                found.append((back if tree.tense_at(index) is Tense.PAST else on).get(begin))
+                past = tree.tense_at(index) is Tense.PAST and not tree.put_off_to(index)
+                found.append((back if past else on).get(begin))
         return tuple(word for word in found if word is not None)
 
     def _refer(self, tree: Tree, edits: Edits, quoted: set[int]) -> tuple[list[list[Mention]], dict[int, tuple[str, ...]]]:
