@@ -117,7 +117,7 @@ class KnownFact:
 class FactExtractor(Protocol):
     @property
     def name(self) -> str:
-        """Name and version, kept with each fact: `rules-1`, `model:NAME`."""
+        """Name and version, kept with each fact: `rules-2`, `model:NAME`."""
         ...
 
     async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:

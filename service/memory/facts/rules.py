@@ -67,7 +67,7 @@ class RuleExtractor:
     """A FactExtractor. Languages that `parser` does not read give no facts; a turn without a language is taken for one that it
     reads when most of its letters are Latin and it has English function words in it."""
 
-    name = "rules-1"
+    name = "rules-2"
 
     def __init__(self, parser: Parser, config: RulesConfig = DEFAULT) -> None:
         self._parser = parser
