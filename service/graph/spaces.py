@@ -95,7 +95,7 @@ def _policies(settings: SpaceSettings) -> dict[str, Any]:
         "voice_access": settings.voice_access.value,
         "anonymous_voices": settings.anonymous_voices.value,
         "anonymous_days": settings.anonymous_days,
-        "workplace": settings.workplace,
+        "workplace": settings.workplace or None,
     }
 
 

@@ -131,7 +131,9 @@ CALL (n, row) {
   MERGE (n)-[:CROSS_BRAIN]->(q)
 }
 CALL (n, row) {
-  MATCH (e:Entity {space: $space}) WHERE e.normal_name IN row.named AND e.type IN $types
+  UNWIND row.evidence AS message
+  MATCH (:Message {space: $space, id: message})<-[said:MENTIONED_IN]-(e:Entity)
+  WHERE e.normal_name IN row.named OR toLower(said.surface) IN row.named
   MERGE (n)-[:CROSS_BRAIN]->(e)
 }
 """
@@ -142,7 +144,6 @@ WHERE NOT n.id IN $ids
 DETACH DELETE n
 """
 
-ENTITY_TYPES = ("person", "place", "organisation", "thing", "event", "topic")
 SURE = 0.5
 """Confidence of an addressee from which on "you" is them: likelier than not."""
 
@@ -229,7 +230,7 @@ async def save_personas(tx: Tx, space: str, person: str, personas: Sequence[Pers
     batch = [{"id": persona_id(person, one), **_node(one, described[one])} for one in personas]
     await tx.run(FORGET_OTHER_PERSONAS, space=space, person=person, ids=[row["id"] for row in batch])
     if batch:
-        await tx.run(SAVE_PERSONAS, space=space, person=person, personas=batch, types=ENTITY_TYPES)
+        await tx.run(SAVE_PERSONAS, space=space, person=person, personas=batch)
 
 
 def persona_id(person: str, persona: Persona) -> str:
@@ -277,7 +278,8 @@ def _properties(turn: TurnAffect) -> dict[str, Any]:
 def _node(persona: Persona, description: str) -> dict[str, Any]:
     target = persona.target or ""
     person = target.removeprefix("person:") if target.startswith("person:") else None
-    named = [] if person or not persona.words else sorted({persona.words.casefold(), target})
+    plain = (persona.words or "").casefold()
+    named = [] if person or not plain else sorted({plain, plain.removeprefix("my "), target})
     return {
         "evidence": list(persona.evidence),
         "concerns": person,

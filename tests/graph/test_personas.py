@@ -21,6 +21,7 @@ from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
 from service.graph.write_personas import list_sessions_to_feel
 from service.language.parser import SpacyParser
+from service.pipelines.entities import RememberEntities
 from service.pipelines.personas import READER, PersonasConfig, RememberPersonas, find_personas
 from service.types.affect import Persona
 from service.types.audio import SAMPLE_RATE
@@ -59,6 +60,10 @@ MATCH (q:Person {id: $to})
 DELETE r
 CREATE (q)-[:SPEAKS {decision: 'corrected'}]->(m)
 SET m.speaker_id = q.id
+"""
+CONCERNS = """
+MATCH (n:PersonaNode {space: $space})
+RETURN n.description AS description, COLLECT { MATCH (n)-[:CROSS_BRAIN]->(e:Entity) RETURN e.normal_name } AS entities
 """
 SOON = STARTED + timedelta(days=10)
 
@@ -142,6 +147,21 @@ async def test_of_who_agreed_turns_are_read_and_what_lasts_becomes_nodes(graph: 
     for day in ("monday", "tuesday", "wednesday"):
         await remember(graph, parser)(space, world.session(day), again=True)
     assert await dumped(world) == after, "a second run changes nothing"
+
+
+async def test_a_node_points_to_the_entity_that_its_own_turns_speak_of(graph: Graph, space: str, parser: SpacyParser) -> None:
+    said = [
+        Said("ana", text, EVERYBODY, session=day)
+        for day in ("monday", "tuesday", "wednesday")
+        for text in ("I love dogs.", "I'm so angry at Ben.", "The cat is here.")
+    ]
+    world = await told(graph, space, said)
+    await agree(world, "ana")
+    for day in ("monday", "tuesday", "wednesday"):
+        await RememberEntities(graph, parser)(space, world.session(day))
+    await read_all(world, parser)
+    found = await graph.read(rows, CONCERNS, space=space)
+    assert {(row["description"], *row["entities"]) for row in found} == {("loves dogs", "dog"), ("is angry with Ben", "ben")}
 
 
 class Breaking:
