@@ -76,6 +76,8 @@ BOUNDED = {
     "MemoryLine.sources": "of one line",
     "MemoryLine.to": "who is addressed in one turn",
     "Message.images": "at most 20 of a segment, or the transcript is refused",
+    "IngestResult.factsDropped": "one a reason",
+    "ImageSearchResult.hits": "capped by `first`",
 }
 
 
