@@ -42,6 +42,7 @@ def test_the_promised_commands_are_there() -> None:
         people accept-name, people reject-name, people merge, people split, people reassign, people not-same,
         people corrections, people undo, sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor,
         settings, export-encoder, calibrate, token create, token list, token revoke, demo, facts, profile, commitments,
+        entities read, entities list, entities themes, entities about, entities same, entities apart,
         persona agree, persona withdraw, persona read, persona show, persona felt,
         persona agree, persona withdraw, persona read, persona show, persona felt,
         search, who, images find, images embed, engine sync, engine forget"""
