@@ -120,9 +120,7 @@ class RevisionType:
 
     @classmethod
     def from_record(cls, revision: Revision) -> RevisionType:
-        return cls(
-            change=revision.change, fact_id=strawberry.ID(global_id(FACT, revision.fact_id)), said_at=revision.said_at
-        )
+        return cls(change=revision.change, fact_id=strawberry.ID(global_id(FACT, revision.fact_id)), said_at=revision.said_at)
 
 
 @strawberry.type(name="MemoryLag", description="How far the comparing of facts is behind, over what the viewer may read.")
