@@ -11,20 +11,24 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import websockets
 
 import service.demo
+from service.api.stream import StreamConfig
 from service.audio import decode
 from service.graph.driver import changes
+from service.pipelines.recall import recalled
 from service.settings import Settings
-from service.types.audio import SAMPLE_RATE
+from service.types.audio import SAMPLE_RATE, Waveform
 from service.types.ids import fresh
 from service.wiring import Services
 from tests.api.serving import Api, serving
@@ -32,6 +36,7 @@ from tests.bench.report import Report, arguments
 from tests.bench.search import FORGET_SPACE, FORGET_SPACE_NODE, Filled, a_corpus, fill
 from tests.bench.search import services as search_services
 
+T = TypeVar("T")
 HOUSEHOLD = Path(service.demo.__file__).parent / "household"
 CLIPS = {
     "ask_surprise_ben.ogg": "ben", "ask_teapot_ben.ogg": "ben", "ask_surprise_nora.ogg": "nora",
@@ -68,6 +73,7 @@ async def main() -> None:
         filled = await fill(service.graph, corpus, MESSAGES, VISIBLE)
         try:
             async with a_house(service, filled) as (api, people):
+                await stages(service, filled, report, times=2 if asked.quick else TIMES)
                 await measure(api, people, report, times=QUICK_TIMES if asked.quick else TIMES)
         finally:
             while (await service.graph.write(changes, FORGET_SPACE, space=filled.world.space)).nodes_deleted:
@@ -85,7 +91,8 @@ async def a_house(service: Services, filled: Filled) -> AsyncIterator[tuple[Api,
             space=space, name=name.title(), clip=HOUSEHOLD / f"enrol_{name}.ogg", text_version="1", channel="wideband"
         )
         await service.graph.write(changes, MAY_READ, person=people[name], **{"as": filled.world.person("zebedee")})
-    async with serving(service, space) as api:
+    patient = StreamConfig(rest_seconds=60.0)  # what comes late counts as late, not as missing
+    async with serving(service, space, stream=patient) as api:
         await asyncio.gather(service.search(), service.vad(), service.recogniser())
         await listen(api, people, ["ask_surprise_ben.ogg"], voice=True)  # connections, plans and models are warm afterwards
         yield api, people
@@ -105,6 +112,32 @@ async def measure(api: Api, people: dict[str, str], report: Report, *, times: in
         *(late(0.3 * i, listen(api, people, some[: 1 if times == 1 else 3], voice=True)) for i, some in enumerate(each))
     )
     told(report, f"messages={MESSAGES}/streams={STREAMS}/voice=on", [one for asked in heard for one in asked])
+
+
+async def stages(service: Services, filled: Filled, report: Report, *, times: int) -> None:
+    """CPU of this process for what stands between the last word and the memory, each by itself: times that a busy machine does
+    not change. Neo4j's own is not in it."""
+    recogniser, search = await asyncio.gather(service.recogniser(), service.search())
+    assert recogniser is not None
+    scope = await filled.world.scope("zebedee")
+    cpu: dict[str, list[float]] = defaultdict(list)
+
+    async def timed(stage: str, work: Callable[[], Awaitable[T]]) -> T:
+        before = time.process_time()
+        done = await work()
+        cpu[stage].append(1_000 * (time.process_time() - before))
+        return done
+
+    for clip in list(CLIPS) * times:
+        sound = Waveform(np.concatenate([block.samples for block in decode.blocks(HOUSEHOLD / clip, seconds=60)]))
+        text = await timed("transcribe", lambda sound=sound: asyncio.to_thread(recogniser.quick, sound))
+        await timed("voice", lambda sound=sound: service.heard_in(sound))
+        found = await timed("look", lambda text=text: search.gather(scope, text))
+        result = await timed("read", lambda found=found: search.shown(scope, found, 15))
+        now = datetime.now(UTC)
+        await timed("recall", lambda hits=result.hits, now=now: service.graph.read(recalled, scope, hits, now))
+    for stage, values in cpu.items():
+        report.add(f"{stage}_cpu_ms", f"messages={MESSAGES}", "ours", float(np.median(values)), "ms", len(values))
 
 
 async def late(seconds: float, work: Any) -> Any:
