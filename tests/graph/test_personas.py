@@ -20,8 +20,11 @@ from service.graph.personas import find_subject, list_felt
 from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
 from service.graph.write_personas import list_sessions_to_feel
+from service.identity.router import RouterConfig
+from service.identity.thresholds import thresholds_for
 from service.language.parser import SpacyParser
 from service.pipelines.entities import RememberEntities
+from service.pipelines.ingest import Ingest, IngestRequest
 from service.pipelines.personas import READER, PersonasConfig, RememberPersonas, find_personas
 from service.types.affect import Persona
 from service.types.audio import SAMPLE_RATE
@@ -30,6 +33,7 @@ from service.types.people import Consent
 from tests import models
 from tests.builders import write_wav
 from tests.graph.graph_builders import STARTED, Said, World, seed
+from tests.unit.audio.speech import a_clip
 
 EVERYBODY = ["ana", "ben"]
 SAID = [
@@ -313,6 +317,27 @@ async def test_how_it_was_spoken_is_measured_against_the_speakers_usual(
     measured = await dumped(world)
     await read(space, world.session("monday"), again=True)
     assert await dumped(world) == measured, "what was measured is kept where the sound is not at hand"
+
+
+async def test_an_ingest_reads_who_agreed_and_measures_their_sound(
+    graph: Graph, space: str, parser: SpacyParser, tmp_path: Path
+) -> None:
+    sound = write_wav(tmp_path / "nora.wav", a_clip("Nora").samples)
+    words = tmp_path / "nora.vtt"
+    words.write_text("WEBVTT\n\n00:00.000 --> 00:02.500\n<v Nora>I am so happy about the garden.\n")
+    request = IngestRequest(sound, space, transcript=words, started_at=STARTED)
+    router = RouterConfig(thresholds=thresholds_for("campplus"))
+    ingest = Ingest(graph, models.segmenter(), models.campplus(), router=router, personas=remember(graph, parser))
+    await ingest(request)
+    world = World(graph, space, ())
+    assert await felt(world) == []
+    (nora,) = await graph.read(rows, "MATCH (p:Person {space: $space}) RETURN p.id AS id", space=space)
+    await graph.write(
+        save_consent, space, nora["id"], Consent.GRANTED, text_version="1", channel="form", at=STARTED, purpose=INFER_PERSONA
+    )
+    assert (await ingest(request)).already_complete
+    (turn,) = await felt(world)
+    assert (turn["of"], turn["emotion"]) == (nora["id"], "joy") and 80 < turn["pitch"] < 400
 
 
 async def test_turns_that_were_read_are_listed_newest_first_for_their_speaker_alone(

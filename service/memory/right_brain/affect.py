@@ -21,7 +21,7 @@ class AffectConfig:
     denied: float = -0.6  # "not good" is bad, and less than "bad" (VADER: -0.74)
     reach: int = 3  # words after "not", "so", "a bit" that they concern (VADER)
     min_usual: int = 6  # measured turns of the same speaker on the same channel before a usual is known
-    pitch: float = 0.16  # of arousal for a spread above the usual; pitch and level carry arousal most (Scherer 2003, table 2)
+    pitch: float = 0.16  # of arousal for a spread above the usual; this and the level carry it most (Scherer 2003, Speech Comm. 40)
     pitch_range: float = 0.06
     level: float = 0.12
     rate: float = 0.06
