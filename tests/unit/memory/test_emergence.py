@@ -81,7 +81,7 @@ def test_too_large_is_peeled_to_what_is_told() -> None:
         assert len(cluster.members) <= 5
 
 
-@given(st.lists(st.frozensets(st.sampled_from(GARDEN + ["other 1", "other 2", "boat"]), max_size=5), max_size=12))
+@given(st.lists(st.frozensets(st.sampled_from([*GARDEN, "other 1", "other 2", "boat"]), max_size=5), max_size=12))
 def test_clusters_are_connected_coherent_and_depend_on_no_order_of_names(log: list[frozenset[str]]) -> None:
     questions = [Activation(str(i), entities) for i, entities in enumerate(log)]
     found = emerged(questions, THEMES)
