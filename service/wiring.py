@@ -338,10 +338,12 @@ class Services(Models):
         from service.pipelines.one_round import OneRound
         from service.pipelines.search import Search
 
-        embedder, chat, images = await asyncio.gather(self.text_embedder(), self.chat("search"), self.images())
+        embedder, chat = await asyncio.gather(self.text_embedder(), self.chat("search"))
         policy = RetrievalModel(chat) if chat is not None else None
         round = OneRound(self.graph, embedder, dense=await self.engines.dense())
-        return await self._once("search", lambda: Search(self.graph, embedder, policy=policy, images=images, one_round=round))
+        return await self._once(
+            "search", lambda: Search(self.graph, embedder, policy=policy, images=self.images, one_round=round)
+        )
 
     async def images(self) -> Images:
         from service.language.images import load_image_embedder

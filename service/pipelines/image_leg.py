@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -42,12 +42,15 @@ class Pictured:
 
 
 NOT_LOOKED = Pictured({})
+ImagesWhenWanted = Callable[[], Awaitable[Images]]
+"""A model of images is loaded for the first question that asks for some, and for no other."""
 
 
-async def look_at_images(images: Images | None, scope: ReadScope, question: str, filters: Filters) -> Pictured:
+async def look_at_images(wanted: ImagesWhenWanted | None, scope: ReadScope, question: str, filters: Filters) -> Pictured:
     """Where a question asks for something shown, or only what images found is wanted."""
-    if images is None or not (Layer.IMAGES in filters.layers or asks_for_images(question)):
+    if wanted is None or not (Layer.IMAGES in filters.layers or asks_for_images(question)):
         return NOT_LOOKED
+    images = await wanted()
     found = await images.find(scope, LookedFor(words=question), filters, first=NEAREST)
     best: dict[str, Found] = {}
     for rank, image in enumerate(found, start=1):

@@ -14,7 +14,7 @@ from service.graph.directed import list_directed, list_of_kind, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
-from service.pipelines.image_leg import look_at_images, only_images
+from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
 from service.pipelines.one_round import OneRound
 from service.retrieval.lucene import escaped
 from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
@@ -49,7 +49,6 @@ from service.types.search import (
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.graph.driver import Graph, Tx
-    from service.pipelines.images import Images
 
 
 class PolicyStrayed(VoicegraphError):
@@ -98,7 +97,7 @@ class Search:
         *,
         policy: RetrievalPolicy | None = None,
         one_round: OneRound | None = None,
-        images: Images | None = None,
+        images: ImagesWhenWanted | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._graph = graph

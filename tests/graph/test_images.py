@@ -164,7 +164,10 @@ async def test_images_are_found_by_words_and_by_another_image_within_the_scope(
     with pytest.raises(NothingToGoBy):
         await images.find(scope, LookedFor(picture=b"red"))
 
-    search = Search(graph, models.e5(), images=images)
+    async def wanted() -> Images:
+        return images
+
+    search = Search(graph, models.e5(), images=wanted)
     asked = await search(scope, "What was in the photo with the rowing boat?")
     (boat,) = [hit for hit in asked.hits if Tool.IMAGE in {one.tool for one in hit.found}][:1]
     assert boat.message.id == found[1]["id"] and Layer.IMAGES in boat.layers
