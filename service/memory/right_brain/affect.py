@@ -16,12 +16,14 @@ from service.types.parsing import Sentence
 
 @dataclass(frozen=True, slots=True)
 class AffectConfig:
+    """By hand: there was no recording of people with feelings, and of which, that could be measured on, 2026-11."""
+
     everyday: float = 0.4  # arousal of talk that tells nothing
     saturation: float = 1.5  # s / sqrt(s² + it), VADER's form: two strong words are near the end
     denied: float = -0.6  # "not good" is bad, and less than "bad" (VADER: -0.74)
     reach: int = 3  # words after "not", "so", "a bit" that they concern (VADER)
     min_usual: int = 6  # measured turns of the same speaker on the same channel before a usual is known
-    pitch: float = 0.16  # of arousal for a spread above the usual; this and the level carry it most (Scherer 2003, Speech Comm. 40)
+    pitch: float = 0.16  # of arousal for a spread above the usual; pitch and level most (Scherer 2003)
     pitch_range: float = 0.06
     level: float = 0.12
     rate: float = 0.06
