@@ -239,6 +239,8 @@ async def _send(config: StreamConfig, socket: WebSocket, stream: OpenStream) -> 
                 await socket.send_json(as_json(told))
         except TimeoutError:
             raise ReadsTooSlowly(waiting="Some") from None
+        except RuntimeError:  # so the server says that the connection has ended already
+            raise WebSocketDisconnect(1006) from None
 
 
 async def _recorded(kept: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
