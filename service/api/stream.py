@@ -182,6 +182,7 @@ async def _listen(
                 continue
         else:
             last = loop.time()
+            _present(message)
             if (sound := _sound(message)) is None:
                 break
             samples = sound
@@ -200,7 +201,8 @@ async def _receive(socket: WebSocket, came: asyncio.Queue[Mapping[str, Any]]) ->
     while True:
         message = await socket.receive()
         await came.put(message)
-        _present(message)
+        if message["type"] == "websocket.disconnect":  # what came before it is heard first
+            return
 
 
 def _present(message: Mapping[str, Any]) -> None:
