@@ -2,7 +2,8 @@
 
 `ours` is the service as it ships; `ours_one_round` the same stopped after the first round. For evaluation only, the first round
 ranked by other weights: `ours_loco` by those learned on the other conversations of LoCoMo, `ours_from_locomo` by those learned
-on all of LoCoMo and on no meeting. On NEO4J_URI's server, else one of its own.
+on all of LoCoMo and on no meeting. What is answered from the edges alone is ranked by no weights, and is the same in all of them.
+On NEO4J_URI's server, else one of its own.
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ class Ours:
         systems: Systems = {"ours": {}, "ours_one_round": {}}
         every, features = cases(asyncio.run(_all_asked(name, corpora, systems)))
         if name.startswith("locomo"):
-            systems["ours_loco"] = _ranked(left_out(every, features, lambda case: case.asked.id.partition("/")[0]))
+            ranked = left_out(every, features, lambda case: case.asked.id.partition("/")[0])
+            systems["ours_loco"] = systems["ours"] | _ranked(ranked)
         elif self._locomo:
-            systems["ours_from_locomo"] = _ranked(carried(self._locomo, every))
+            systems["ours_from_locomo"] = systems["ours"] | _ranked(carried(self._locomo, every))
         if name == "locomo":
             self._locomo = fit(every, features)
         return systems
