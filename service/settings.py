@@ -19,10 +19,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from service.engines.mem_search import ENGINES
 from service.errors import VoicegraphError
 
 PREFIX = "VOICEGRAPH_"
-ENGINES = ("neo4j", "graphiti", "mem0")
 MODEL_USES = ("facts", "search", "answers")
 """What a language model may be set to do."""
 UNQUOTED = ("password", "key", "base_url")
