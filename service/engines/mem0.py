@@ -43,34 +43,44 @@ class Mem0Config:
 
 
 class Mem0Search:
-    """Made by `open`; one request at a time."""
+    """Made by `open`; one request at a time. Whose process has ended starts another with the next request."""
 
-    def __init__(self, process: asyncio.subprocess.Process, config: Mem0Config) -> None:
-        self._process, self._config = process, config
+    def __init__(self, config: EngineConfig, mem0: Mem0Config) -> None:
+        self._given, self._config = config, mem0
+        self._process: asyncio.subprocess.Process | None = None
+        self._number = mem0_process.START
         self._lock = asyncio.Lock()
 
     @classmethod
     async def open(cls, config: EngineConfig, mem0: Mem0Config | None = None) -> Mem0Search:
         """Starts the process. Raises EngineMissing."""
-        python, mem0 = config.python, mem0 or Mem0Config()
+        engine = cls(config, mem0 or Mem0Config())
+        await engine._started()
+        return engine
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        """Raises EngineMissing."""
+        python = self._given.python
         if python is None or not python.exists():
             raise EngineMissing(engine="mem0", reason="it has no interpreter", remedy=REMEDY)
-        folder = config.data / "mem0"
+        folder = self._given.data / "mem0"
         folder.mkdir(parents=True, exist_ok=True)
-        process = await asyncio.create_subprocess_exec(
-            python, "-I", Path(mem0_process.__file__), folder, str(config.text_space.dimension),
+        self._process = process = await asyncio.create_subprocess_exec(
+            python, "-I", Path(mem0_process.__file__), folder, str(self._given.text_space.dimension),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            limit=mem0.longest,
+            limit=self._config.longest,
         )  # fmt: skip
-        engine = cls(process, mem0)
         try:
-            ready = await engine._answer(mem0.start)
+            ready = await self._answer(process, mem0_process.START, self._config.start)
         except EngineFailed as error:
             raise EngineMissing(engine="mem0", reason=f"its process did not start ({error.message})", remedy=REMEDY) from error
+        except BaseException:
+            self._end(process)  # nobody waits for it any more, and another could not open what it opens
+            raise
         assert ready == mem0_process.READY
-        return engine
+        return process
 
     @staticmethod
     def was_used(data: Path) -> bool:
@@ -78,14 +88,15 @@ class Mem0Search:
         return (data / "mem0").is_dir()
 
     async def close(self) -> None:
-        if self._process.returncode is None:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            assert process.stdin is not None
+            process.stdin.close()
             try:
-                await asyncio.wait_for(self._process.wait(), self._config.answer)
+                await asyncio.wait_for(process.wait(), self._config.answer)
             except TimeoutError:
-                self._process.kill()
-                await self._process.wait()
+                process.kill()
+                await process.wait()
 
     async def index(self, space: str, items: Sequence[Item]) -> None:
         for start in range(0, len(items), self._config.batch):
@@ -112,25 +123,47 @@ class Mem0Search:
 
     async def _ask(self, request: Request) -> Any:
         async with self._lock:
-            assert self._process.stdin is not None
-            self._process.stdin.write(mem0_process.to_line(request).encode() + b"\n")
+            process = self._process
+            if process is None or process.returncode is not None:
+                process = await self._started()
+            assert process.stdin is not None
+            self._number += 1
+            process.stdin.write(mem0_process.to_line(self._number, request).encode() + b"\n")
             try:
-                await self._process.stdin.drain()
+                await process.stdin.drain()
             except (BrokenPipeError, ConnectionResetError) as error:
+                self._end(process)
                 raise EngineFailed(engine="mem0", reason="its process has ended") from error
-            return await self._answer(self._config.answer)
+            return await self._answer(process, self._number, self._config.answer)
 
-    async def _answer(self, seconds: float) -> Any:
-        """Raises EngineFailed; after an answer that did not come, the process is ended: the next could be that one."""
-        assert self._process.stdout is not None
+    async def _answer(self, process: asyncio.subprocess.Process, number: int, seconds: float) -> Any:
+        """The answer of this number: one before it was for somebody who does not wait any more. Raises EngineFailed; the
+        process is ended where none came that is understood."""
         try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
-        except TimeoutError as error:
-            self._process.kill()
-            raise EngineFailed(engine="mem0", reason=f"no answer in {seconds:g} s") from error
-        if not line:
-            raise EngineFailed(engine="mem0", reason="its process has ended")
-        answer = json.loads(line)
+            async with asyncio.timeout(seconds):
+                answer = await self._next(process)
+                while answer["number"] != number:
+                    answer = await self._next(process)
+        except (TimeoutError, EOFError, ValueError, KeyError) as error:  # ValueError: no JSON, or longer than `longest`
+            self._end(process)
+            reasons = {TimeoutError: f"no answer in {seconds:g} s", EOFError: "its process has ended"}
+            reason = reasons.get(type(error), "an answer that is none")
+            raise EngineFailed(engine="mem0", reason=reason) from error
         if "failed" in answer:
             raise EngineFailed(engine="mem0", reason=answer["failed"])
         return answer["done"]
+
+    @staticmethod
+    async def _next(process: asyncio.subprocess.Process) -> Any:
+        """Raises EOFError, ValueError."""
+        assert process.stdout is not None
+        line = await process.stdout.readline()
+        if not line:
+            raise EOFError
+        return json.loads(line)
+
+    def _end(self, process: asyncio.subprocess.Process) -> None:
+        """The next request starts another."""
+        self._process = None
+        if process.returncode is None:
+            process.kill()

@@ -1,5 +1,5 @@
 """What does Mem0 do, asked line by line? Run by an interpreter of its own (`-I mem0_process.py FOLDER DIMENSION`), since its
-pins conflict with ours: requests as JSON on stdin, one answer to each on stdout.
+pins conflict with ours: numbered requests as JSON on stdin, one answer to each, of its number, on stdout.
 
 Nothing but the standard library and Mem0 is imported, and Mem0 only by `main`. Vectors are given; what it could ask a model for
 fails. It keeps no history of what it had: that would outlive what is forgotten.
@@ -59,13 +59,22 @@ class Forget:
 Request = Index | Nearest | Forget
 
 
-def to_line(request: Request) -> str:
-    return json.dumps({"do": type(request).__name__, **asdict(request)})
+START = 0
+"""Number of the answer that nobody asked for: READY."""
 
 
-def from_line(line: str) -> Request:
-    """Raises KeyError and TypeError for what is no request."""
+def to_line(number: int, request: Request) -> str:
+    return json.dumps({"number": number, "do": type(request).__name__, **asdict(request)})
+
+
+def from_line(line: str) -> tuple[int | None, dict[str, Any]]:
+    """A request's number and what `to_request` makes it of."""
     given = json.loads(line)
+    return given.pop("number", None), given
+
+
+def to_request(given: dict[str, Any]) -> Request:
+    """Raises KeyError and TypeError for what is no request."""
     match given.pop("do"):
         case "Index":
             return Index(given["space"], [Kept(**item) for item in given["items"]])
@@ -80,11 +89,12 @@ def from_line(line: str) -> Request:
 def serve(work: Callable[[Request], Any], lines: Any, answers: Any) -> None:
     """Answer each of `lines` until they end. What fails is told by its kind alone: its words could be what somebody said."""
     for line in lines:
+        number, given = from_line(line)
         try:
-            answer = {"done": work(from_line(line))}
+            answer = {"done": work(to_request(given))}
         except Exception as error:  # noqa: BLE001 - whatever Mem0 raises, who asked must hear of it
             answer = {"failed": type(error).__name__}
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps({"number": number, **answer}) + "\n")
         answers.flush()
 
 
@@ -151,7 +161,7 @@ def main(folder: str, dimension: int) -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # what its packages print must not come between the answers
     given: dict[str, list[float]] = {}
     memory = make(folder, dimension, given)
-    answers.write(json.dumps({"done": READY}) + "\n")
+    answers.write(json.dumps({"number": START, "done": READY}) + "\n")
     answers.flush()
     serve(Keeper(memory, given), sys.stdin, answers)
     memory.close()
