@@ -9,6 +9,10 @@ from service.graph.driver import Tx
 INFER_PERSONA = "infer_persona"
 """Consent.purpose without which nothing is inferred of a person."""
 
+INFERRED = ("affect_of", "affect_by", "valence", "arousal", "emotion", "marks", "pitch", "pitch_range", "speech_rate")
+"""What a Message has of its speaker's feelings, and of how it sounded for their sake."""
+_NOTHING = dict.fromkeys(INFERRED)
+
 FORGET_INFERRED_OF = """
 MATCH (named:Person {space: $space}) WHERE named.id IN $people
 MATCH (named) (()-[:MERGED_INTO]-()){0,12} (p:Person)
@@ -18,7 +22,7 @@ CALL (p) {
   DETACH DELETE n
 }
 MATCH (m:Message {space: $space, affect_of: p.id})
-REMOVE m.affect_of, m.affect_by, m.valence, m.arousal, m.emotion, m.marks, m.pitch, m.pitch_range, m.speech_rate
+SET m += $nothing
 """
 
 FORGET_ALL_INFERRED = """
@@ -28,15 +32,15 @@ CALL (p) {
   DETACH DELETE n
 }
 MATCH (m:Message {space: $space, affect_of: p.id})
-REMOVE m.affect_of, m.affect_by, m.valence, m.arousal, m.emotion, m.marks, m.pitch, m.pitch_range, m.speech_rate
+SET m += $nothing
 """
 
 
 async def forget_inferred_of(tx: Tx, space: str, people: Sequence[str]) -> None:
     """Everything that was inferred of `people` and of whoever is merged with them. The caller holds the lock."""
-    await tx.run(FORGET_INFERRED_OF, space=space, people=list(people))
+    await tx.run(FORGET_INFERRED_OF, space=space, people=list(people), nothing=_NOTHING)
 
 
 async def forget_all_inferred(tx: Tx, space: str) -> None:
     """Of everybody in the space. The caller holds the lock."""
-    await tx.run(FORGET_ALL_INFERRED, space=space)
+    await tx.run(FORGET_ALL_INFERRED, space=space, nothing=_NOTHING)

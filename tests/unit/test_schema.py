@@ -8,12 +8,19 @@ import pytest
 
 from graph_schema.render import FILE, render
 from graph_schema.schema import EDGES, FULL_TEXT_INDEXES, NODES, VECTOR_INDEXES
+from service.graph.forget_inferred import INFERRED
 
 LABELS = {node.label: node for node in NODES}
 
 
 def test_schema_md_is_what_the_declaration_gives() -> None:
     assert FILE.read_text(encoding="utf-8") == render(), "run: python -m graph_schema.render"
+
+
+def test_all_that_is_inferred_of_a_turn_is_forgotten_with_it() -> None:
+    """They stand together: from whom it is of to what has to do with reading the turn."""
+    names = [p.name for p in LABELS["Message"].properties]
+    assert tuple(names[names.index("affect_of") : names.index("audience")]) == INFERRED
 
 
 def test_labels_edges_and_indexes_are_declared_once() -> None:
