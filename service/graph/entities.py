@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from service.errors import NotFound
 from service.graph.driver import rows
 from service.graph.paging import Page, Paged, paged, parameters
-from service.types.entities import EntityType, KnownEntity, Related, Strength, Theme
+from service.types.entities import EntityType, KnownEntity, NamedEntity, Related, Strength, Theme
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -182,12 +181,28 @@ async def list_themes(tx: Tx, scope: ReadScope, *, at: datetime, half_life_days:
     return [Theme(**row) for row in found]
 
 
-async def get_entity(tx: Tx, scope: ReadScope, entity_id: str, *, at: datetime, half_life_days: float) -> KnownEntity:
-    """Raises NotFound, the same for what does not exist and for what lies outside the scope."""
-    found = await find_entities(tx, scope, [entity_id], at=at, half_life_days=half_life_days)
-    if entity_id not in found:
-        raise NotFound(kind="entity", id=entity_id)
-    return found[entity_id]
+FIND_NAMED_ENTITIES = """
+UNWIND $names AS name
+UNWIND $types AS type
+MATCH (given:Entity {space: $space, type: type, normal_name: name})
+CALL (given) {
+  MATCH (given)-[in:MENTIONED_IN]->(told)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+  RETURN in.surface AS surface, count(told) AS times ORDER BY times DESC, surface LIMIT 1
+}
+MATCH (given) (()-[:ALIAS_OF]->()){0,8} (e:Entity) WHERE NOT EXISTS { (e)-[:ALIAS_OF]->() }
+WITH e, collect({surface: surface, times: times}) AS said
+RETURN e.id AS id, e.type AS type, head(said).surface AS name, reduce(n = 0, one IN said | n + one.times) AS times
+ORDER BY times DESC, id LIMIT $most
+"""
+
+
+async def find_named_entities(tx: Tx, scope: ReadScope, names: Sequence[str], most: int) -> tuple[NamedEntity, ...]:
+    """Those whose normalised name is among `names` and is mentioned in what the scope holds, the one mentioned most first."""
+    found = await rows(
+        tx, FIND_NAMED_ENTITIES, space=scope.space, audiences=scope.audiences, names=list(names),
+        types=[type.value for type in EntityType], most=most,
+    )  # fmt: skip
+    return tuple(NamedEntity(row["id"], row["name"], EntityType(row["type"])) for row in found)
 
 
 def _entity(row: Mapping[str, Any]) -> KnownEntity:
@@ -211,7 +226,7 @@ def _entity(row: Mapping[str, Any]) -> KnownEntity:
 
 def _related(found: Sequence[Mapping[str, Any]], known: Mapping[str, KnownEntity], strong: float) -> list[Related]:
     return [
-        Related(e.id, e.name, e.type, one["weight"], Strength.STRONG if one["weight"] >= strong else Strength.WEAK)
+        Related(e.id, e.name, e.type, one["weight"], Strength.of(one["weight"], strong))
         for one in found
         if (e := known.get(one["id"])) is not None
     ]

@@ -19,9 +19,9 @@ import numpy as np
 from service.audio.vad import FRAME_SECONDS, SpeechDetector
 from service.errors import VoicegraphError
 from service.graph.access import read_scope
+from service.graph.entities import find_named_entities
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
-from service.graph.spoken_of import find_named_entities
 from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped

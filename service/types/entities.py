@@ -27,6 +27,11 @@ class Strength(StrEnum):
     STRONG = "strong"
     WEAK = "weak"
 
+    @classmethod
+    def of(cls, weight: float, strong: float) -> Strength:
+        """Strong from the weight `strong` on."""
+        return cls.STRONG if weight >= strong else cls.WEAK
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.graph.driver import Graph
-from service.graph.spoken_of import find_named_entities
+from service.graph.entities import find_named_entities
 from service.graph.write_entities import entity_id, save_alias
 from service.streaming.words import phrases_of
 from service.types.entities import EntityType
