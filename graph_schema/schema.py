@@ -409,8 +409,12 @@ EDGES: tuple[Edge, ...] = (
         "mentioned in the same turns; from the smaller id to the greater. Counted over all turns: never shown, only a way to "
         "what a viewer may see of it",
         (
-            Property("weight", "float", "turns that mention both, at `at`: each is halved with every half-life before it"),
-            Property("strength", "string", "strong | weak, at `at`"),
+            Property(
+                "weight",
+                "float",
+                "turns that mention both, at `at`: each is halved with every half-life before it. For who looks at the graph; "
+                "a viewer's is counted when it is read, and so is whether it is strong",
+            ),
             Property("at", "datetime", "when the last of these turns was said"),
         ),
     ),

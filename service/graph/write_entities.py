@@ -125,7 +125,7 @@ WITH a, b, times, at WHERE at IS NOT NULL
 WITH a, b, at,
   reduce(sum = 0.0, t IN times | sum + 0.5 ^ ((at.epochSeconds - t.epochSeconds) / ($half_life_days * 86400.0))) AS weight
 MERGE (a)-[micro:MICRO]->(b)
-SET micro.weight = weight, micro.at = at, micro.strength = CASE WHEN weight >= $strong THEN 'strong' ELSE 'weak' END
+SET micro.weight = weight, micro.at = at
 """
 
 FORGET_UNMENTIONED = """
@@ -195,7 +195,7 @@ async def save_mentions(tx: Tx, space: str, session_id: str, mentioned: Sequence
 
 
 async def forget_other_mentions(
-    tx: Tx, space: str, session_id: str, mentioned: Sequence[Mentioned], *, half_life_days: float, strong: float
+    tx: Tx, space: str, session_id: str, mentioned: Sequence[Mentioned], *, half_life_days: float
 ) -> None:
     """The session mentions these and nothing else; what nothing mentions any more goes."""
     await lock_space(tx, space)
@@ -207,14 +207,14 @@ async def forget_other_mentions(
         return
     neighbours = await rows(tx, LIST_NEIGHBOURS, space=space, entities=sorted(lost))
     pairs = sorted({_pair(row["one"], row["other"]) for row in neighbours})
-    await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days, strong=strong)
+    await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days)
     await tx.run(FORGET_UNMENTIONED, space=space, entities=sorted(lost))
 
 
-async def save_micro(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, half_life_days: float, strong: float) -> None:
+async def save_micro(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, half_life_days: float) -> None:
     """Count anew, over all turns, how often each pair of entities is mentioned together."""
     await lock_space(tx, space)
-    await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days, strong=strong)
+    await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days)
 
 
 async def finish_entities(tx: Tx, space: str, session_id: str, reader: str) -> None:

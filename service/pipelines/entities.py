@@ -69,14 +69,14 @@ class RememberEntities:
         return SessionEntities(session_id, by or READER, num_mentions, num_entities, by is not None and not again)
 
     async def _write(self, space: str, session_id: str, found: Sequence[Mentioned], progress: Progress) -> None:
-        weights = {"half_life_days": self._config.weights.half_life_days, "strong": self._config.weights.strong}
+        half_life = self._config.weights.half_life_days
         for start in range(0, len(found), self._config.batch):
             await self._graph.write(save_mentions, space, session_id, found[start : start + self._config.batch])
             progress(0.6 * min(1.0, (start + self._config.batch) / len(found)), "entities")
-        await self._graph.write(forget_other_mentions, space, session_id, found, **weights)
+        await self._graph.write(forget_other_mentions, space, session_id, found, half_life_days=half_life)
         pairs = pairs_of(space, found)
         for start in range(0, len(pairs), self._config.pairs):
-            await self._graph.write(save_micro, space, pairs[start : start + self._config.pairs], **weights)
+            await self._graph.write(save_micro, space, pairs[start : start + self._config.pairs], half_life_days=half_life)
             progress(0.6 + 0.4 * min(1.0, (start + self._config.pairs) / len(pairs)), "entities")
         await self._graph.write(finish_entities, space, session_id, READER)
 
