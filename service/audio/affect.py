@@ -1,4 +1,4 @@
-"""How was a turn spoken: how high, how lively, how loud, how fast? Measured, not judged; what it means is not told here."""
+"""How was a turn spoken: how high, how lively, how loud? Measured, not judged; what it means is not told here."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ class ProsodyConfig:
     max_seconds: float = 20.0  # of speech looked at: more changes no median
 
 
-def prosody(
-    waveform: Waveform, speech: Sequence[Segment], num_words: int, config: ProsodyConfig = ProsodyConfig()
-) -> Prosody | None:
-    """`speech`: where the speaker alone speaks, session seconds; `num_words` in the whole of it. None without a frame of it
-    inside `waveform`."""
+def prosody(waveform: Waveform, speech: Sequence[Segment], config: ProsodyConfig = ProsodyConfig()) -> Prosody | None:
+    """`speech`: where the speaker alone speaks, session seconds. Without the rate, which takes words. None without a frame of
+    it inside `waveform`."""
     pieces, left = [], config.max_seconds
     for segment in speech:
         piece = waveform.crop(Segment(segment.start, min(segment.end, segment.start + left))).samples
@@ -44,7 +42,6 @@ def prosody(
     framed = np.concatenate(frames) if frames else np.empty((0, 1))
     if not len(framed):
         return None
-    seconds = sum(segment.duration for segment in speech)
     pitches = _pitches(framed, config)
     known = len(pitches) >= config.min_voiced
     low, middle, high = np.percentile(pitches, (10, 50, 90)) if known else (0.0, 0.0, 0.0)
@@ -52,7 +49,7 @@ def prosody(
         pitch=round(float(middle), 1) if known else None,
         pitch_range=round(12.0 * float(np.log2(high / low)), 2) if known else None,
         level=round(level_dbfs(np.concatenate(pieces)), 1),
-        rate=round(num_words / seconds, 2) if num_words and seconds > 0 else None,
+        rate=None,
     )
 
 

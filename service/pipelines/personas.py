@@ -194,7 +194,7 @@ def _measured_on(sound: Path, channel: int | None, turns: Sequence[TurnToFeel], 
 
 
 def _spoken(piece: Waveform, turn: TurnToFeel) -> Prosody | None:
-    made = prosody(piece, [Segment(max(turn.start, piece.segment.start), min(turn.end, piece.segment.end))], 0)
+    made = prosody(piece, [Segment(max(turn.start, piece.segment.start), min(turn.end, piece.segment.end))])
     if made is None:
         return None
     rate = round(len(turn.text.split()) / turn.net_speech, 2) if turn.net_speech > 0 else None

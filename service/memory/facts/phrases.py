@@ -11,7 +11,6 @@ from service.types.parsing import Sentence, Token
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 AUXILIARIES = frozenset({"aux", "auxpass"})
 NOUN_PARTS = frozenset({"det", "poss", "amod", "compound", "nummod", "nmod", "case", "quantmod", "predet"})
-OBJECTS = frozenset({"dobj", "attr", "oprd", "dative"})
 
 
 _CAUSING = frozenset({"help", "let", "make", "see", "watch", "hear", "have", "feel"})

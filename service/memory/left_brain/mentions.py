@@ -35,7 +35,6 @@ _TYPES = {
     "LAW": EntityType.TOPIC,
 }
 _TIMES = frozenset({"DATE", "TIME", "CARDINAL", "PERCENT", "MONEY", "ORDINAL", "QUANTITY"})
-_COMPOUND = frozenset({"compound", "nmod", "amod"})
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "st"})
 _LAND = frozenset(
     {"mount", "mountain", "lake", "river", "valley", "island", "street", "road", "park", "beach", "bay", "hill", "city"}

@@ -12,8 +12,6 @@ _BY_TYPE = {
     EntityType.ORGANISATION: "organisations",
     EntityType.EVENT: "events",
 }
-LABELS = (*THEMES, *_BY_TYPE.values(), OTHER)
-"""All themes."""
 _THEME_OF = {word: theme for theme, listed in reversed(THEMES.items()) for word in listed}
 
 

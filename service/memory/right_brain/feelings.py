@@ -35,7 +35,6 @@ from service.types.parsing import Sentence
 _SUPPOSED = frozenset({"would", "could", "might", "may", "'d", "should", "will", "'ll", "wo"})
 _IF = frozenset({"if", "unless", "whether", "when", "whenever", "until", "till"})
 _OWN_THOUGHT = frozenset({"think", "guess", "know", "suppose", "admit", "say", "mean", "tell", "realise", "realize", "find"})
-_CAN = frozenset({"ca", "can", "could"})
 _STILL = frozenset({"anymore", "longer"})
 _FED_UP = re.compile(
     r"\bI(?:'ve had (?:it|enough)|(?:'m| am)(?: \w+)? (?:fed up|sick(?: and tired)?|done)) (?:with|of) "
