@@ -76,6 +76,7 @@ class IngestConfig:
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
     closed_share: float = 0.97  # for all until the session is complete; then come its facts
     read_share: float = 0.99  # for all until the facts are written; then comes what they speak of
+    known_share: float = 0.995  # for all but the mirror
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
@@ -176,10 +177,11 @@ class Ingest:
             with watch.stage("personas"):
                 by_channel = info.channels > 1 and request.transcript is None
                 await self._personas(session.space, session.id, sound=request.path, by_channel=by_channel)
-        progress(1.0, "complete")
         if self._mirror is not None:
+            progress(self._config.known_share, "mirror")
             with watch.stage("mirror"):
                 await self._mirror(session.space, session.id)
+        progress(1.0, "complete")
         report = await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
         return replace(report, facts_dropped=dropped)
 
