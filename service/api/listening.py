@@ -15,6 +15,7 @@ from service.errors import VoicegraphError
 from service.streaming.machine import Stage
 from service.streaming.prompt import Brain, Recalled
 from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Told, WordsHeard
+from service.types.entities import EntityType
 from service.types.plain import MAX_TEXT
 
 strawberry.enum(Stage, name="Stage", description="How far a pause has come: what is said is looked for while it lasts.")
@@ -38,29 +39,29 @@ class TranscriptEvent(StreamEvent):
     whole: bool = strawberry.field(description="Speech had stopped.")
 
 
-@strawberry.type(description="Whose voice it is.")
-class SpeakerEvent(StreamEvent):
-    linked: bool = strawberry.field(description="It was taken for somebody known; how near it came is not told.")
-    person_id: strawberry.ID | None = strawberry.field(description="Global id, if the asker may know of them.")
+@strawberry.type(description="Somebody who speaks or is spoken of.")
+class StreamPerson:
+    id: strawberry.ID = strawberry.field(description="Global id.")
     name: str | None = strawberry.field(description="Their name, if the asker may know it.")
 
 
-@strawberry.type(description="Somebody that is spoken of.")
-class SpokenOf:
-    person_id: strawberry.ID = strawberry.field(description="Global id.")
-    name: str = strawberry.field(description="As the asker may know it.")
+@strawberry.type(description="Whose voice it is.")
+class SpeakerEvent(StreamEvent):
+    linked: bool = strawberry.field(description="It was taken for somebody known; how near it came is not told.")
+    person: StreamPerson | None = strawberry.field(description="Who, if the asker may know of them.")
 
 
 @strawberry.type(description="Something that is spoken of: an entity.")
-class SpokenEntity:
-    entity_id: strawberry.ID = strawberry.field(description="Global id.")
+class StreamEntity:
+    id: strawberry.ID = strawberry.field(description="Global id.")
     name: str = strawberry.field(description="As it was said most often in what the asker may read.")
+    type: EntityType = strawberry.field(description="What kind of thing it is.")
 
 
 @strawberry.type(description="Of what is being said, that of which the asker may know something.")
 class MatchEvent(StreamEvent):
-    people: list[SpokenOf] = strawberry.field(description="Named in it.")
-    entities: list[SpokenEntity] = strawberry.field(description="Named in it, and mentioned in what the asker may read.")
+    people: list[StreamPerson] = strawberry.field(description="Named in it.")
+    entities: list[StreamEntity] = strawberry.field(description="Named in it, and mentioned in what the asker may read.")
     terms: list[str] = strawberry.field(description="Words of it that visible messages have.")
 
 
@@ -79,8 +80,16 @@ class MemoryLine:
     def from_record(cls, number: int, line: Recalled) -> MemoryLine:
         return cls(
             number=number, brain=line.brain, text=line.text, by=line.by, to=list(line.to), said_at=line.said_at,
-            score=line.score, sources=[strawberry.ID(global_id("Message", id)) for id in line.sources],
+            score=round(line.score, 4), sources=[strawberry.ID(global_id("Message", id)) for id in line.sources],
         )  # fmt: skip
+
+
+@strawberry.type(description="How long it took, from the end of speech: when the last frame with speech came in.")
+class MemoryTiming:
+    transcribed_ms: float = strawberry.field(description="Milliseconds until the words were there.")
+    found_ms: float = strawberry.field(description="Milliseconds until what may answer was found.")
+    ready_ms: float = strawberry.field(description="Milliseconds until the memory was there.")
+    hidden: float = strawberry.field(description="Share of the work done before the pause had lasted 400 ms, in [0, 1].")
 
 
 @strawberry.type(description="What whoever answers is to know: from what the asker, and all who listen, may know.")
@@ -89,7 +98,7 @@ class MemoryEvent(StreamEvent):
     text: str = strawberry.field(description="To be put before a model; empty when nothing is remembered.")
     tokens: int = strawberry.field(description="At most so many, for English; never more than 430.")
     lines: list[MemoryLine] = strawberry.field(description="Its lines.")
-    ready_ms: float = strawberry.field(description="Milliseconds from the end of speech.")
+    timing: MemoryTiming = strawberry.field(description="How long it took.")
 
 
 @strawberry.type(description="Why who speaks is told nothing.")
@@ -121,26 +130,27 @@ async def follow(context: Context, stream_id: str) -> AsyncGenerator[Any, None]:
 
 
 def event(told: Told) -> Any:
-    place: dict[str, Any] = {"at": told.at, "utterance": told.utterance}
+    place: dict[str, Any] = {"at": round(told.at, 3), "utterance": told.utterance}
     match told:
         case StageEntered(stage=stage):
             return StageEvent(**place, stage=stage)
         case WordsHeard(text=text, whole=whole):
             return TranscriptEvent(**place, text=text, whole=whole)
         case SpeakerHeard(person_id=id, name=name, linked=linked):
-            return SpeakerEvent(**place, linked=linked, person_id=_person(id) if id else None, name=name)
+            return SpeakerEvent(**place, linked=linked, person=_person(id, name) if id else None)
         case TermsMatched(people=people, entities=entities, terms=terms):
-            named = [SpokenOf(person_id=_person(id), name=name) for id, name in people]
-            known = [SpokenEntity(entity_id=strawberry.ID(global_id("Entity", e.id)), name=e.name) for e in entities]
+            named = [_person(id, name) for id, name in people]
+            known = [StreamEntity(id=strawberry.ID(global_id("Entity", e.id)), name=e.name, type=e.type) for e in entities]
             return MatchEvent(**place, people=named, entities=known, terms=list(terms))
         case NotAnswered(code=code, reason=reason):
             return NotAnsweredEvent(**place, code=code, reason=reason)
         case MemoryReady(question=question, prompt=prompt, timing=timing):
             lines = [MemoryLine.from_record(number, line) for number, line in enumerate(prompt.lines, start=1)]
-            return MemoryEvent(
-                **place, question=question, text=prompt.text, tokens=prompt.tokens, lines=lines, ready_ms=timing.ready
+            took = MemoryTiming(
+                transcribed_ms=timing.transcribed, found_ms=timing.found, ready_ms=timing.ready, hidden=round(timing.hidden, 3)
             )
+            return MemoryEvent(**place, question=question, text=prompt.text, tokens=prompt.tokens, lines=lines, timing=took)
 
 
-def _person(id: str) -> strawberry.ID:
-    return strawberry.ID(global_id("Person", id))
+def _person(id: str, name: str | None) -> StreamPerson:
+    return StreamPerson(id=strawberry.ID(global_id("Person", id)), name=name)

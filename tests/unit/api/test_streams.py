@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from service.api.context import Asked
+from service.api.listening import ListeningOutcome, StreamEvent
+from service.api.stream_json import TYPES, as_json
 from service.api.streams import Outbox, ReadsTooSlowly, Streams, StreamsConfig, TooManyStreams
 from service.api.tokens import TokenEntry
 from service.pipelines.desk import Desk
 from service.streaming.machine import Stage
-from service.streaming.told import NotAnswered, StageEntered
+from service.streaming.told import NotAnswered, SpeakerHeard, StageEntered, TermsMatched
+from service.types.entities import EntityType, NamedEntity
 
+ROOT = Path(__file__).parents[3]
 ENTRY = TokenEntry("t1", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
 OTHER = TokenEntry("t2", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
 
@@ -91,5 +97,26 @@ async def test_at_the_desk_who_has_finished_speaking_goes_first_and_who_leaves_i
 def test_a_streams_codes_are_documented() -> None:
     from service.api.stream_closing import Closing
 
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
     assert [code for code in Closing if str(int(code)) not in readme] == []
+
+
+def test_a_streams_events_are_documented_each() -> None:
+    readme = (ROOT / "README.md").read_text().partition("## Listening")[2].partition("\n## ")[0]
+    documented = re.findall(r"^\| `(\w+)` \|", readme, re.MULTILINE)
+    code = "".join((ROOT / f"service/api/{name}.py").read_text() for name in ("stream", "stream_closing"))
+    of_the_stream = set(re.findall(r'(?:send_json\(|told = )\{"type": "(\w+)"', code))
+    assert of_the_stream == {"ready", "remembered", "error"}
+    assert documented.pop(0) == "type" and sorted(documented) == sorted({*TYPES.values(), *of_the_stream})
+    members = get_args(get_args(ListeningOutcome)[0])
+    assert {member for member in members if issubclass(member, StreamEvent)} == set(TYPES)
+
+
+def test_an_event_is_the_same_in_json_and_graphql() -> None:
+    known = NamedEntity("e", "telescope", EntityType.THING)
+    assert as_json(TermsMatched(1.23456, 2, (("p", "Nora"),), (known,), ("roof",))) == {
+        "type": "matched", "at": 1.235, "utterance": 2, "people": [{"id": "Person:p", "name": "Nora"}],
+        "entities": [{"id": "Entity:e", "name": "telescope", "type": "thing"}], "terms": ["roof"],
+    }  # fmt: skip
+    assert as_json(SpeakerHeard(1.0, 1, None, None, True)) == {
+        "type": "speaker", "at": 1.0, "utterance": 1, "linked": True, "person": None}  # fmt: skip
