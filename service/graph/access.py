@@ -20,7 +20,7 @@ from service.types.ids import derived
 
 if TYPE_CHECKING:
     from service.graph.driver import Tx
-    from service.types.people import Viewer
+    from service.types.people import Principal, Viewer
 
 _KEY = object()
 
@@ -43,6 +43,9 @@ class ReadScope:
     themselves: tuple[str, ...]
     """Identity set of whom the scope holds without a visible message: who asks. Not who else hears the answer, since
     anybody can name an id or play a voice and would learn whose it is."""
+    own: tuple[str, ...]
+    """Identity set of the asker, where it is they themselves who ask: by their own token, by their voice without any, or as
+    whom the operator's shell names. Empty for who only asks in their name: what is a person's alone is not theirs."""
     public_only: bool
     """Somebody unknown listens, or nobody in particular asks."""
     reads_all: bool
@@ -120,11 +123,13 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         reads_all=reads_all,
     )
     identity = dict(zip(hearers, sets, strict=True))
+    asker = identity.get(viewer.asker or "", ())
     return ReadScope(
         viewer.space,
         sets,
-        identity.get(viewer.asker or "", ()),
+        asker,
         identity.get(_self(viewer) or "", ()),
+        asker if _is_asker(viewer.principal, asker) else (),
         public_only and not reads_all,
         reads_all,
         tuple(audiences[0]["ids"]),
@@ -138,6 +143,11 @@ def _self(viewer: Viewer) -> str | None:
     if principal is None or "read_all" in principal.scopes or viewer.asker in principal.may_act_for:
         return viewer.asker
     return principal.person_id
+
+
+def _is_asker(principal: Principal | None, asker: Sequence[str]) -> bool:
+    """Whether `asker` (an identity set, by confirmed merges) asks, and nobody with leave to ask for them."""
+    return principal is None or principal.operator or principal.person_id in asker
 
 
 LIST_KNOWN_PEOPLE = """

@@ -58,15 +58,16 @@ ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place EN
 
 
 async def find_subject(tx: Tx, scope: ReadScope, person_id: str | None) -> tuple[str, ...]:
-    """Ids of the asker, if `person_id` (None: the asker) is them and nobody else hears it; else none, whoever it is.
+    """Ids of the asker, if `person_id` (None: the asker) is them, they themselves ask and nobody else hears it; else none,
+    whoever it is.
 
     What an automatic merge joined to them is not among these until somebody confirms it."""
-    if not scope.asker or scope.public_only or any(set(hearer).isdisjoint(scope.asker) for hearer in scope.hearers):
+    if not scope.own or scope.public_only or any(set(hearer).isdisjoint(scope.own) for hearer in scope.hearers):
         return ()
     if person_id is None:
-        return scope.asker
+        return scope.own
     same = await list_same_people(tx, scope, [person_id])
-    return scope.asker if not set(same).isdisjoint(scope.asker) else ()
+    return scope.own if not set(same).isdisjoint(scope.own) else ()
 
 
 async def list_shown(tx: Tx, scope: ReadScope, subject: tuple[str, ...]) -> tuple[list[Shown], dict[str, datetime]]:

@@ -46,9 +46,9 @@ async def save_question(
     tx: Tx, scope: ReadScope, text: str, messages: Sequence[str], *, now: datetime, keep: timedelta
 ) -> None:
     """Keep a question of who asks, with what the visible ones among `messages` speak of; expired ones of the space go. Of
-    nobody in particular none is kept."""
+    nobody in particular none is kept, nor of who asks in somebody's name."""
     await tx.run(FORGET_EXPIRED_QUESTIONS, space=scope.space, now=now)
-    if not scope.asker:
+    if not scope.own:
         return
     await tx.run(
         SAVE_QUESTION,
@@ -56,7 +56,7 @@ async def save_question(
         space=scope.space,
         audiences=scope.audiences,
         text=text,
-        asked_by=scope.asker[0],
+        asked_by=scope.own[0],
         messages=list(messages),
         now=now,
         expires_at=now + keep,
@@ -76,12 +76,12 @@ RETURN q.id AS id, q.text AS text, q.created_at AS asked_at, COLLECT {
 
 
 async def list_asked_before(tx: Tx, scope: ReadScope, *, now: datetime, limit: int) -> list[AskedBefore]:
-    """The asker's own questions that have not expired, newest first, at most `limit`. None where anybody else hears the answer:
-    what somebody asked is theirs."""
-    if not scope.asker or len(scope.hearers) != 1:
+    """The asker's own questions that have not expired, newest first, at most `limit`. None where anybody else hears the answer
+    or asks in their name: what somebody asked is theirs."""
+    if not scope.own or scope.public_only or len(scope.hearers) != 1:
         return []
     found = await rows(
-        tx, LIST_ASKED_BEFORE, space=scope.space, audiences=scope.audiences, asker=scope.asker, now=now, limit=limit
+        tx, LIST_ASKED_BEFORE, space=scope.space, audiences=scope.audiences, asker=scope.own, now=now, limit=limit
     )  # fmt: skip
     return [AskedBefore(row["id"], row["text"], row["asked_at"], frozenset(row["entities"])) for row in found]
 

@@ -49,7 +49,7 @@ class HitCluster:
 
 async def remember_question(graph: Graph, scope: ReadScope, question: str, hits: Sequence[str], days: float) -> None:
     """Keep it for so long, with what its hits (ids, best first) speak of; `days` 0: not at all."""
-    if days > 0 and scope.asker:
+    if days > 0 and scope.own:
         best = hits[: CONFIG.activating]
         await graph.write(save_question, scope, question.strip(), best, now=datetime.now(UTC), keep=timedelta(days=days))
 

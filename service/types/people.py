@@ -233,6 +233,8 @@ class Principal:
     may_act_for: frozenset[str] = frozenset()
     scopes: frozenset[str] = frozenset()
     """Of: ingest, ask, read_all, admin."""
+    operator: bool = False
+    """Whoever has the shell, and with it the database; no token makes one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,15 @@ async def test_somebody_who_agreed_sees_what_they_are_like_and_nobody_else_does(
     assert {m["text"] for m in angry["evidence"]} == {SAID[1].text} and angry["polarity"] < -0.5
 
     listener = {"x-voicegraph-heard-by": world.person("ben")}
+    for_ana = {"x-voicegraph-acting-for": world.person("ana")}
+    bot = api.token("bot", may_act_for=[world.person("ana")], scopes=["ask"])
+    assert await seen(ana, for_ana) != [], "she asks for herself"
     for token, headers, id in (
         (ben, None, world.person("ana")),
         (admin, None, world.person("ana")),
+        (admin, for_ana, None),
+        (admin, for_ana, world.person("ana")),
+        (bot, for_ana, None),
         (ana, listener, None),
         (ana, None, world.person("ben")),
         (ana, None, fresh()),

@@ -189,7 +189,7 @@ def _may_read(said: Said, hearers: Sequence[str], unknown: bool) -> bool:
 
 def test_a_scope_cannot_be_made_elsewhere() -> None:
     with pytest.raises(ScopeNotOurs):
-        ReadScope("home", (), (), (), False, True, (), key=object())
+        ReadScope("home", (), (), (), (), False, True, (), key=object())
 
 
 async def test_a_scope_cannot_be_widened_by_replacing_a_field(graph: Graph, space: str) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from service.graph.access import read_scope
 from service.graph.driver import Graph, rows
 from service.graph.questions import list_asked_before, save_question
 from service.language.parser import SpacyParser
 from service.pipelines.clusters import clusters_of, remember_question
 from service.pipelines.entities import RememberEntities
+from service.types.people import Principal
 from tests.graph.graph_builders import Said, World, seed
 
 SAID = [
@@ -59,6 +62,25 @@ async def test_questions_are_kept_as_long_as_told_and_touch_what_may_be_read(wor
     await world.graph.write(save_question, cleo, "Later?", [], now=now + timedelta(days=3), keep=timedelta(days=1))
     left = await world.graph.read(rows, "MATCH (q:Query {space: $space}) RETURN q.text AS text", space=world.space)
     assert [row["text"] for row in left] == ["Later?"], "what expired is gone"
+
+
+@pytest.mark.parametrize("scopes", [{"ask", "read_all"}, {"ask"}])
+async def test_who_only_asks_in_her_name_leaves_her_no_question_and_reads_none(world: World, scopes: set[str]) -> None:
+    ana, now = world.person("ana"), datetime.now(UTC)
+    instead = Principal("instead", None, frozenset({ana}), frozenset(scopes))
+    her = Principal("hers", ana, scopes=frozenset({"ask"}))
+    viewer, hits = world.viewer("ana"), [world.message(i) for i in (3, 1, 0)]
+    acting = await world.graph.read(read_scope, replace(viewer, principal=instead))
+    own = await world.graph.read(read_scope, replace(viewer, principal=her))
+    await remember_question(world.graph, acting, "Put into her mouth?", hits, days=1)
+    await world.graph.write(save_question, acting, "And again?", hits, now=now, keep=timedelta(days=1))
+    assert await world.graph.read(list_asked_before, acting, now=now, limit=9) == []
+    assert await world.graph.read(clusters_of, acting, hits) == ()
+    asked = await world.graph.read(list_asked_before, own, now=now, limit=9)
+    assert {one.text for one in asked} == {text for text, _ in ASKED}
+    assert len(await world.graph.read(clusters_of, own, hits)) == 1
+    overheard = await world.graph.read(read_scope, replace(viewer, principal=her, unknown_hearer=True))
+    assert await world.graph.read(list_asked_before, overheard, now=now, limit=9) == [], "somebody unknown listens"
 
 
 async def test_by_default_and_of_nobody_no_question_is_kept(world: World) -> None:
