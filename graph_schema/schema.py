@@ -282,7 +282,7 @@ NODES: tuple[Node, ...] = (
         Property("text", "string", "the question"),
         Property("asked_by", "string", "person asking"),
         Property("expires_at", "datetime", "when it must be gone"),
-        ranges=(("expires_at",),),
+        ranges=(("expires_at",), ("space", "asked_by", "created_at")),
     ),
     _node(
         "Account",
