@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from service.engines.mem_search import ENGINES, EngineConfig, MemSearch, Wanted, mirror_space, open_engine
@@ -258,8 +257,3 @@ async def test_graphiti_leaves_nothing_behind_and_knows_no_names(engine: Engine,
     assert not {row["name"] for row in there} & {*PEOPLE, *map(str.title, PEOPLE)}
     await engine.search.forget(own.space, [own.message(i) for i in range(5)])
     assert (await graph.read(rows, COUNT_MIRRORED, prefix=prefix))[0]["n"] == 0
-
-
-def test_the_worlds_vectors_are_told_apart() -> None:
-    vectors = TEXTS.passages([one.text for one in SAID])
-    assert np.max(vectors @ vectors.T - np.eye(len(SAID))) < 0.99

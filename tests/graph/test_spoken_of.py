@@ -13,12 +13,6 @@ from tests.graph.graph_builders import seed
 from tests.graph.test_entities import SAID, TOLD, remembered
 
 
-def test_what_may_be_a_name_are_stretches_of_words() -> None:
-    assert set(phrases_of("Nora's telescopes")) == {
-        "nora telescopes", "nora telescope", "nora", "telescopes", "telescope"}  # fmt: skip
-    assert phrases_of("") == () and len(phrases_of("word " * 500)) <= 6
-
-
 async def test_words_name_what_the_viewer_may_know_to_be_spoken_of(graph: Graph, space: str) -> None:
     world = await seed(graph, space, ["ana", "ruth", "ben"], SAID)
     await tell(world, TOLD)
