@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -22,14 +23,18 @@ from service.errors import VoicegraphError
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.expire import expire_voices
+from service.pipelines.expire import expire_questions, expire_voices
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.settings import Settings
 from service.types.people import SpaceSettings
 from service.wiring import Services
 
+if TYPE_CHECKING:
+    from uvicorn import Server
+
 SWEEP_SECONDS = 600.0
-"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, a model's answers."""
+"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, questions, a model's
+answers."""
 
 
 MODEL_CALLS = 3
@@ -52,13 +57,13 @@ def create_app(
     config = http or http_config(settings)
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
     queue = Jobs(services.graph, runner(services, uploads), incident, jobs)
-    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, asyncio.Semaphore(1))
+    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
-        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir)))
+        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
         await queue.stop()
@@ -78,12 +83,14 @@ def create_app(
     return app
 
 
-async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache) -> None:
+async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache, question_days: float) -> None:
     while True:
         try:
             await asyncio.to_thread(uploads.sweep)
             await asyncio.to_thread(answers.forget_expired)
-            for space in await graph.read(list_spaces):
+            spaces = await graph.read(list_spaces)
+            await expire_questions(graph, [space.id for space in spaces], question_days)
+            for space in spaces:
                 await expire_voices(graph, space)
         except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
             incident(error)
@@ -102,22 +109,23 @@ class ServiceDidNotStart(VoicegraphError):
     http_status = 500
 
 
+def server_of(app: FastAPI, http: HttpConfig) -> Server:
+    """What serves `app` on the sockets that it is given; a message on a websocket is as long as a body at most."""
+    import uvicorn
+
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes))
+
+
 @asynccontextmanager
 async def serving(services: Services, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
     """The URL under which the service answers while this is open; port 0 takes any free one. Raises PortNotFree."""
-    import uvicorn
-
     try:
         listener = socket.create_server((host, port))
     except OSError as error:
         raise PortNotFree(host=host, port=port, reason=error.strerror) from error
     url = f"http://{host}:{listener.getsockname()[1]}"
     http = http_config(services.settings)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(services, http=http), log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes
-        )
-    )
+    server = server_of(create_app(services, http=http), http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started:

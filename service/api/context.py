@@ -12,6 +12,7 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
 from service.api.characters import whole
+from service.api.desk import Desk
 from service.api.loaders import Reading
 from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
@@ -19,7 +20,6 @@ from service.api.uploads import Upload, Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
-from service.pipelines.desk import Desk
 from service.pipelines.jobs import Jobs
 from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
@@ -96,8 +96,8 @@ class Runtime:
     tokens: TokenFile
     uploads: Uploads
     jobs: Jobs
-    voices: asyncio.Semaphore
-    """Voices being embedded at once: half a second of all cores each."""
+    voices: Desk = field(default_factory=Desk)
+    """Voices being embedded: half a second of all cores each."""
     words: Desk = field(default_factory=Desk)
     """Utterances of streams being recognised."""
     streams: Streams = field(default_factory=Streams)
@@ -233,7 +233,7 @@ class Context(BaseContext):
         return await asyncio.shield(self._voices[clip])
 
     async def _embedded(self, clip: Path) -> HeardVoice:
-        async with self.runtime.voices:
+        async with self.runtime.voices.turn(urgent=True):  # who asks with a clip has said what they ask
             return await self.services.heard(clip)
 
 

@@ -286,7 +286,7 @@ class _Asker:
     async def voice(self, waveform: Waveform, *, urgent: bool) -> HeardVoice | None:
         if not self._looks:
             return None
-        async with self._context.runtime.voices:
+        async with self._context.runtime.voices.turn(urgent=urgent):
             return await self._context.services.heard_in(waveform)
 
     async def resolve(self, voice: HeardVoice | None) -> Viewer | ViewerRefused:

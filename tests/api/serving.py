@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import uvicorn
 import websockets
 from websockets.asyncio.client import ClientConnection
 
 from service.api.http import HttpConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
-from service.app import create_app
+from service.app import create_app, http_config, server_of
 from service.pipelines.jobs import JobsConfig
 from service.wiring import Services
 
@@ -126,16 +126,17 @@ async def serving(
     jobs: JobsConfig | None = None,
     stream: StreamConfig | None = None,
 ) -> AsyncIterator[Api]:
-    app = create_app(services, http=http, jobs=jobs, stream=stream)
-    config = uvicorn.Config(app, port=0, log_level="warning", ws="websockets")
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve())
+    http = http or http_config(services.settings)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = server_of(create_app(services, http=http, jobs=jobs, stream=stream), http)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         if running.done():
             running.result()
         await asyncio.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    port = listener.getsockname()[1]
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         yield Api(client, port, services, space)
     server.should_exit = True
     await running
+    listener.close()

@@ -267,9 +267,9 @@ async def test_what_is_told_is_followed_over_graphql_with_the_streams_token_only
         told = of("memory", await rest_of(socket))
         events = [payload["data"]["listening"] for payload in await following]
     memories = [event for event in events if event["__typename"] == "MemoryEvent"]
-    for memory in memories:  # the same in both, but for how GraphQL writes an enumeration
-        assert memory.pop("__typename") and all(line.update(brain=line["brain"].lower()) is None for line in memory["lines"])
-    assert [{"type": "memory", **memory} for memory in memories] == told != []
+    for line in (line for memory in memories for line in memory["lines"]):
+        line["brain"] = line["brain"].lower()  # the same in both, but for how GraphQL writes an enumeration
+    assert [{"type": "memory", **memory} for memory in memories] == [{"__typename": "MemoryEvent", **one} for one in told] != []
     assert {event["__typename"] for event in events} >= {"StageEvent", "TranscriptEvent", "MemoryEvent"}
 
 

@@ -11,11 +11,11 @@ from typing import get_args
 import pytest
 
 from service.api.context import Asked
+from service.api.desk import Desk
 from service.api.listening import ListeningOutcome, StreamEvent
 from service.api.stream_json import TYPES, as_json
 from service.api.streams import Outbox, ReadsTooSlowly, Streams, StreamsConfig, TooManyStreams
 from service.api.tokens import TokenEntry
-from service.pipelines.desk import Desk
 from service.streaming.machine import Stage
 from service.streaming.told import NotAnswered, SpeakerHeard, StageEntered, TermsMatched
 from service.types.entities import EntityType, NamedEntity
