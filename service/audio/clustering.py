@@ -27,7 +27,7 @@ class ClusteringConfig:
     """Cosines are CAM++'s, of pieces of 1–2 s; other encoders calibrate themselves on blocks with several voices."""
 
     different: float = 0.08
-    """Different people in one wideband recording, before anything is seen (speech.md: 0.07 read speech, 0.10 meetings)."""
+    """Different people in one wideband recording, before anything is seen: means were 0.07 in read speech, 0.10 in meetings."""
     different_telephone: float = 0.35
     """The same on a telephone line (0.31 for real 8 kHz speech, 0.42 for GSM)."""
     same: float = 0.55

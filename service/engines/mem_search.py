@@ -1,6 +1,6 @@
 """What must a memory engine do to stand under our index? Hold items apart by audience, find the nearest, forget.
 
-The upper layer is decoupled from the engine ([M]: "MemSearch"): an engine sees texts, vectors and audiences, and no person,
+The upper layer is decoupled from the engine (VoiceMem: "MemSearch"): an engine sees texts, vectors and audiences, no person,
 session or edge. Who may see what is decided above it: it is told the audiences that a viewer may read, and what it finds passes
 the gate of the graph once more, since a mirror may lag behind. Beside the Neo4j that holds the messages (`neo4j`), an engine is
 a mirror of them, kept by `service/pipelines/mirror.py`.

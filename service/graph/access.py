@@ -3,7 +3,7 @@
 A message is visible iff everybody may read it (its Audience is public), or every hearer may (one of the ids of the
 hearer's identity set MAY_READ its Audience), or the principal reads all. That is a statement about Audiences, so the
 scope holds the ids of the visible ones, and every query gates with `(message)-[:FOR]->(a) WHERE a.id IN $audiences`.
-Audiences are immutable and a change of readers moves the message to another one (DESIGN §2), so a scope made before
+Audiences are immutable and a change of readers moves the message to another one, so a scope made before
 such a change hides the message rather than showing it. Make one per request; a long subscription makes a new one
 before each result.
 """

@@ -1,6 +1,6 @@
 """Which names are proposed for whom, as far as this viewer may know?
 
-A proposal is derived from turns, so it is seen by who may read every turn that it rests on (DESIGN §5), and only while whom
+A proposal is derived from turns, so it is seen by who may read every turn that it rests on, and only while whom
 it is about is somebody, or a voice, that they may know of."""
 
 from __future__ import annotations

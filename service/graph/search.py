@@ -33,7 +33,7 @@ class UnescapedQuery(VoicegraphError):
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
     exact_limit: int = 1_000  # messages; up to here reading every visible vector is quicker than the index, and exact
-    beam: int = 100  # the index's LIMIT is its beam: below 100 it misses the best (DESIGN §8)
+    beam: int = 100  # the index's LIMIT is its beam: below 100 it misses the best
     first_fetch: int = 400  # candidates asked of the index first; fills k = 60 for who sees a fifth of the space
     widest_fetch: int = 6_400  # more than this has not been tried
     exact_cost: float = 1.75  # of reading a visible vector (35 µs), in candidates of the index (20 µs; 100,000 messages)

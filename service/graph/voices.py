@@ -15,7 +15,7 @@ from service.types.people import Consent, Exemplar, PersonVoice
 
 BEAM = 100
 """Candidates asked of the vector index: its LIMIT is the search beam, and 100 finds the best one in 100 % of queries,
-1 in 65 % (DESIGN §8)."""
+1 in 65 %."""
 
 REFUSALS = frozenset({Consent.WITHDRAWN.value, Consent.OPTED_OUT.value})
 

@@ -23,7 +23,7 @@ Matrix = npt.NDArray[np.float64]
 class ChannelsConfig:
     min_utterances: int = 20
     min_people: int = 10
-    """Below either a mean holds too much of the few who made it: with 9 people it made AMI worse (speech.md 1.3)."""
+    """Below either a mean holds too much of the few who made it: with 9 people it made AMI worse."""
     min_left: float = 0.05
     """Length a unit vector must keep; shorter, it is the channel and no voice."""
 

@@ -146,12 +146,12 @@ class Bounded:
     wideband are as far apart as two people."""
 
     max_exemplars: int = 12
-    """Of all channels: enough for four channels or moods of three utterances each, as more than three gain little (speech.md
-    3.5)."""
+    """Of all channels: enough for four channels or moods of three utterances each, as more than three gain little on
+    read and acted speech."""
     full_weight: float = 6.0
     """seconds of net speech from which an exemplar weighs fully; embeddings hardly improve beyond (speech 3.4)"""
     max_twins: int = 3
-    """exemplars kept as a telephone would carry them too: more gain little (speech.md 3.5)"""
+    """exemplars kept as a telephone would carry them too: more gain little"""
 
     def rows(self, voice: PersonVoice) -> Rows:
         """One for each channel, and a twin for the telephone of somebody never heard there: the middle between their voice

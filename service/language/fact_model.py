@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 TIME = "{time}"
 """Stands in a model's statement for the time, which rules resolve and write: models are bad at calendars."""
 MOST_BEFORE = 3
-"""Turns before the source that a fact may rest on ([V], facts)."""
+"""Turns before the source that a fact may rest on (VoxPolyMem, facts)."""
 
 WordsCheck = Callable[[Fact, Sequence[FactTurn]], float]
 """A fact and the turns of its evidence → share of its content words that are from these, a date or a name, [0, 1]."""

@@ -24,7 +24,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalModelConfig:
-    max_rounds: int = 3  # [V]
+    max_rounds: int = 3  # as VoxPolyMem
     max_query: int = 500  # characters; a question, not an essay
     max_extend: int = 2  # pieces of evidence whose words go with the query; more say everything and nothing
     max_tokens: int = 500  # of a reply: some short questions and a query

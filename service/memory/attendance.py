@@ -26,7 +26,7 @@ def attendances(turns: Iterable[Spoken], given: Iterable[Attendance] = ()) -> tu
 
 
 def attends(attendance: Attendance, turn: Segment) -> bool:
-    """At least half of `turn` lies inside one of the intervals (DESIGN §5); a turn without length must lie in one."""
+    """At least half of `turn` lies inside one of the intervals; a turn without length must lie in one."""
     return any(
         interval.overlap(turn) >= turn.duration / 2 and interval.start <= turn.end and turn.start <= interval.end
         for interval in attendance.intervals

@@ -1,4 +1,4 @@
-"""Who may read a turn? The four policies of a space (DESIGN §5), and what a turn's context view may be made of."""
+"""Who may read a turn? The four policies of a space, and what a turn's context view may be made of."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Readers = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class AudienceConfig:
-    min_addressed: float = 0.9  # DESIGN §5: an inferred addressee reads only at this confidence, and only when attending
-    context_turns: int = 3  # turns before, as in [V]: retrieval.md, two views of each turn
+    min_addressed: float = 0.9  # by hand: an inferred addressee reads only at this confidence, and only when attending
+    context_turns: int = 3  # turns before, as VoxPolyMem: two views of each turn
 
 
 def narrow(speaker_id: str | None, bots: Collection[str] = ()) -> Readers:

@@ -15,7 +15,7 @@ from itertools import combinations
 
 @dataclass(frozen=True, slots=True)
 class EmergenceConfig:
-    """retrieval.md §8: at 200 questions of LoCoMo the upper quartile of ρ lies at 4 / |Q|, sizes 3 to 12."""
+    """Tried: at 200 questions of LoCoMo the upper quartile of ρ lies at 4 / |Q|, sizes 3 to 12."""
 
     agreement: float = 4.0  # α = agreement / |Q|
     few: int = 40  # questions: with fewer, 4 / |Q| asks for too much …

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClustersConfig:
-    activating: int = 5  # best hits whose entities are a question's: retrieval.md §8
+    activating: int = 5  # best hits whose entities are a question's; as EmergenceConfig was tried with
     questions: int = 400  # of one asker, the newest: a year of one a day
     named: int = 3  # entities in a label
     supporting: int = 5  # questions told with a cluster

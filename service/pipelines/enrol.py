@@ -31,7 +31,7 @@ from service.types.plain import short
 
 @dataclass(frozen=True, slots=True)
 class EnrolConfig:
-    min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match (speech.md: EER by length)
+    min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match
     min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
     max_exemplars: int = 12  # the most the default policy keeps
 

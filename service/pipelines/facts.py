@@ -34,7 +34,7 @@ class UnfoundedFact(VoicegraphError):
 @dataclass(frozen=True, slots=True)
 class FactsConfig:
     batch: int = 128  # facts a write: under 0.2 s with the space locked
-    max_context: int = 3  # turns beside the source ([V], facts)
+    max_context: int = 3  # turns beside the source (VoxPolyMem, facts)
 
 
 @dataclass(frozen=True, slots=True)

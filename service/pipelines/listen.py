@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 class ListenConfig:
     before: float = 0.2  # seconds of sound before the first speech that is heard with it: the detector is late by some
     held: float = 40.0  # seconds of sound in memory; the recogniser hears 28 at most
-    shown: int = 15  # hits that may go into the memory [V]
+    shown: int = 15  # hits that may go into the memory: as VoxPolyMem
     max_terms: int = 8  # the last said, matched while they are being said; and so many entities at most
     max_question: int = 1_000  # characters, the last said; 28 seconds of talk are some 500
     machine: MachineConfig = field(default_factory=MachineConfig)

@@ -60,7 +60,7 @@ class PolicyStrayed(VoicegraphError):
 @dataclass(frozen=True, slots=True)
 class SearchPipelineConfig:
     max_question: int = 2_000  # characters; a question, not a document
-    max_rounds: int = 3  # [V]; whatever a policy wants
+    max_rounds: int = 3  # as VoxPolyMem; whatever a policy wants
     years: tuple[int, int] = (1900, 2200)  # in which a question is asked; further out there is no room for "a century ago"
     directed: int = 200  # messages listed by edges alone: more than a question about them shows
     linked: int = 3  # best hits whose links are followed

@@ -16,7 +16,7 @@ from service.types.audio import Segment, SpeakerEmbedding, SpeakerEncoder, Speak
 class TwinsConfig:
     each: int = 3  # turns of one voice in a session: what a person keeps (policies.Bounded)
     min_speech: float = 3.0  # seconds: shorter turns make poor exemplars of a band that tells people less well apart
-    embedded_to: float = 8.0  # seconds that are embedded: 0.13 s of CPU; the gain beyond 5 s is small (speech.md 3.4)
+    embedded_to: float = 8.0  # seconds that are embedded: 0.13 s of CPU; the gain beyond 5 s is small
 
 
 class Twinned:

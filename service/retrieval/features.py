@@ -25,7 +25,7 @@ Column = npt.NDArray[np.float64]
 Item = TypeVar("Item")
 
 REACH = 20
-"""Turns that the widest kernel reaches: a passage of a meeting (retrieval.md §10.1.1)."""
+"""Turns that the widest kernel reaches: a passage of a meeting; tried on QMSum."""
 _ASKS = re.compile(r"[?？]\s*[\"”’)]*\s*$")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _YEAR = re.compile(r"\d{4}$|\d+(?:st|nd|rd|th)$")

@@ -12,7 +12,7 @@ SEVERAL = frozenset({QuestionType.LIST, QuestionType.OPEN})
 
 @dataclass(frozen=True, slots=True)
 class RulesConfig:
-    max_rounds: int = 3  # [V]
+    max_rounds: int = 3  # as VoxPolyMem
     sure: float = 0.18  # score of the best hit from which one is enough: 1.36 rounds a question on the spoken set (403), where
     # what scores less is found worse (Recall@15 78 % against 92 %)
     several: float = 0.9  # the same for a question that asks for several things: practically always a second look

@@ -51,7 +51,7 @@ class UndertakingsConfig:
     kept_as_fact: float = 3.0  # a commitment that the extractor read; below it what only the words say
     sure: float = 2.0  # "I'll …", "I promise"
     offered: float = 1.0  # "I could …", "I'm fetching it on Thursday"
-    in_particular: float = 0.9  # of the confidence that it was said to somebody: before what was said to all (DESIGN §5)
+    in_particular: float = 0.9  # of the confidence that it was said to somebody: before what was said to all
 
 
 DEFAULTS = UndertakingsConfig()

@@ -33,7 +33,7 @@ class MachineConfig:
     tail: float = 0.2  # of silence from which what was said is looked for [M §3.3]
     search: float = 0.4  # of silence from which what was found is told [M §3.3]
     partial: float = 1.0  # of new sound between two transcripts of an utterance that goes on
-    voice: float = 2.0  # between two looks at its voice: 1 s against a profile has an EER of 2.5 %, 3 s of 0.4 (DESIGN §8)
+    voice: float = 2.0  # between two looks at its voice: 1 s against a profile has an EER of 2.5 %, 3 s of 0.4
     least_speech: float = 0.25  # in all; less is a cough or a door
 
 

@@ -34,7 +34,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class PromptConfig:
-    max_tokens: int = 430  # [M]
+    max_tokens: int = 430  # as VoiceMem
     right_tokens: int = 90  # of them at most for the right brain: three lines, as VoiceMem shows
     max_line: int = 60  # tokens of one line, for a long turn must not crowd out five short ones
     letters: float = 4.0  # of a token: so 78 blocks of lines (spoken set) were 12 % over GPT-2's count, and none under it

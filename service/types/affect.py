@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Emotion(StrEnum):
-    """What is told apart; close to VoiceMem's eight, without those that words hardly tell (seedcode: conflicted, aggrieved)."""
+    """What is told apart; close to VoiceMem's eight, without those that words hardly tell (conflicted, aggrieved)."""
 
     JOY = "joy"
     CALM = "calm"
@@ -66,7 +66,7 @@ class Affect:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One thing that a turn shows of its speaker: what Modify adds to the memory of them ([M], short horizon)."""
+    """One thing that a turn shows of its speaker: what Modify adds to the memory of them (VoiceMem, short horizon)."""
 
     aspect: Aspect
     intensity: float

@@ -70,7 +70,7 @@ class FactTurn:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A self-contained statement ([V], facts). `source` first among its evidence."""
+    """A self-contained statement (VoxPolyMem, facts). `source` first among its evidence."""
 
     statement: str
     """With {speaker} and {addressee}; every other content word is from the evidence, a resolved date or a known name."""

@@ -66,7 +66,7 @@ class SpaceSettings:
     voice_access: VoiceAccess = VoiceAccess.NARROW
     anonymous_voices: AnonymousVoices = AnonymousVoices.EXPIRE
     anonymous_days: int = 30
-    """Days an anonymous voice is kept under `expire` (DESIGN §2)."""
+    """Days an anonymous voice is kept under `expire`; by hand."""
     workplace: bool = False
     """Nothing is inferred of how people feel or what they are like, whatever they agreed to (EU AI Act, art. 5(1)(f))."""
     identity_revision: int = 0

@@ -275,7 +275,7 @@ class Done:
 
 
 class RetrievalPolicy(Protocol):
-    """What is looked for next, and when is it enough ([V]: plan, rewrite, check)? At most three rounds are made of it."""
+    """What is looked for next, and when is it enough (VoxPolyMem)? At most three rounds are made of it."""
 
     @property
     def name(self) -> str:

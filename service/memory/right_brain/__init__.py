@@ -1,1 +1,1 @@
-"""The right brain ([M]): what turns show of how their speakers feel, and what of it stays. English words only."""
+"""The right brain (VoiceMem): what turns show of how their speakers feel, and what of it stays. English words only."""

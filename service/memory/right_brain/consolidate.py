@@ -1,5 +1,5 @@
 """What of many turns stays? A liking said on two occasions, a feeling toward somebody on three, a mood on three over a week or
-more and in a good part of all there were ([M], Consolidate). One bad day is one occasion, however many sessions it had; what is
+more and in a good part of all there were (VoiceMem). One bad day is one occasion, however many sessions it had; what is
 said of one person is no trait; a newer liking takes the older one's place once it is said to have changed, or said twice."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from service.types.affect import Aspect, Emotion, Persona, PersonaKind, Shown, h
 @dataclass(frozen=True, slots=True)
 class ConsolidateConfig:
     """Right on all of tests/unit/memory/right_brain/persona_cases.json, 2026-11; the half-lives are VoiceMem's 30 days for what
-    is felt (seedcode §2.1: of its edges), and six times that for what is liked, which changes more slowly."""
+    is felt (there: of its edges), and six times that for what is liked, which changes more slowly."""
 
     occasion: timedelta = timedelta(hours=12)  # sessions that begin within it of the first are one occasion: one day, any zone
     attitudes: int = 2  # occasions on which the same is said: the fewest that are several

@@ -1,5 +1,5 @@
 """What does a turn show of its speaker? Feelings with target and cause, likes and dislikes, what they say they are: only what
-they say of themselves, here and now; not what is asked, supposed, reported, or said of others ([M], Modify).
+they say of themselves, here and now; not what is asked, supposed, reported, or said of others (VoiceMem, Modify).
 
 Of 81 marks that it found in 1,200 turns of LoCoMo, 74 were right, read by hand: 91 % [83, 96], 2026-11."""
 
