@@ -1,10 +1,11 @@
-"""How does what was inferred of people go: with their consent, or where a space is said to be a workplace?"""
+"""How does what was inferred of people go: with their consent, with that of whoever turns out to be them, or where a space is
+said to be a workplace?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.graph.driver import Tx
+from service.graph.driver import Tx, rows
 
 INFER_PERSONA = "infer_persona"
 """Consent.purpose without which nothing is inferred of a person."""
@@ -25,6 +26,13 @@ MATCH (m:Message {space: $space, affect_of: p.id})
 SET m += $nothing
 """
 
+FIND_UNWILLING = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+    IN ['withdrawn', 'opted_out']
+RETURN p.id AS id LIMIT 1
+"""
+
 FORGET_ALL_INFERRED = """
 MATCH (p:Person {space: $space})
 CALL (p) {
@@ -39,6 +47,12 @@ SET m += $nothing
 async def forget_inferred_of(tx: Tx, space: str, people: Sequence[str]) -> None:
     """Everything that was inferred of `people` and of whoever is merged with them. The caller holds the lock."""
     await tx.run(FORGET_INFERRED_OF, space=space, people=list(people), nothing=_NOTHING)
+
+
+async def obey_unwilling(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Of `people`, who are one from now on, nothing stays inferred if one of them does not want it. The caller holds the lock."""
+    if await rows(tx, FIND_UNWILLING, space=space, people=list(people), purpose=INFER_PERSONA):
+        await forget_inferred_of(tx, space, people)
 
 
 async def forget_all_inferred(tx: Tx, space: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from service.errors import InvalidInput, NotFound, VoicegraphError
 from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, rows
+from service.graph.forget_inferred import obey_unwilling
 from service.graph.merges import MAX_HOPS, MergeEdge, MergeSets, find_verdict, list_merges
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.write_consents import TOUCH_PEOPLE
@@ -136,7 +137,8 @@ async def merge_people(
     cosine: float | None = None,
     correction_id: str | None = None,
 ) -> Corrected:
-    """From now on `person` and `into`, with everybody merged with them before, are one: one MERGED_INTO edge, nothing else.
+    """From now on `person` and `into`, with everybody merged with them before, are one: one MERGED_INTO edge, nothing else; but
+    what was inferred of them goes if one of them does not want it.
 
     An automatic merge (actor VOICEGRAPH, `confirmed=False`) starts at the end of the person's chain. A confirmed one starts at
     the end of a *confirmed* chain, since it must not confirm what nobody did. Merging two who are one already, by a merge that
@@ -160,6 +162,7 @@ async def merge_people(
         await tx.run(SAVE_MERGE, space=space, person=edge.person, into=edge.into, properties=properties)
         record = {"merged": [edge.person, edge.into]}
     concerned = sets.members(person) | sets.members(into)
+    await obey_unwilling(tx, space, sorted(concerned))
     revision = await touch(tx, space, concerned)
     record |= {"person": person, "into": into, "wants_confirmed": confirmed, "revision": revision}
     people = {person, into, edge.person, edge.into}

@@ -51,7 +51,7 @@ WITH p, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.st
     WITH DISTINCT member WHERE member <> p
     RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
   } AS of_set
-WHERE own = ['granted'] AND none(state IN of_set WHERE state IN ['withdrawn', 'opted_out'])
+WHERE own = ['granted'] AND none(state IN of_set WHERE coalesce(state, '') IN ['withdrawn', 'opted_out'])
 RETURN p.id AS id
 """
 

@@ -73,6 +73,7 @@ class RememberPersonas:
         turns = await self._graph.read(list_turns_to_feel, space, session_id, READER)
         waiting = [turn for turn in turns if turn.pending or again]
         if not waiting:
+            await self._graph.write(consolidate_sessions, space, [session_id])  # of one broken off before it was
             return SessionFelt(session_id, 0, ())
         people = sorted({turn.person for turn in waiting})
         before = await self._graph.read(list_measured_before, space, session_id, people, self._config.usual)
@@ -81,8 +82,7 @@ class RememberPersonas:
         felt = await asyncio.to_thread(self._felt, turns, waiting, measured, before, parser)
         for start in range(0, len(felt), self._config.batch):
             await self._graph.write(save_affect, space, felt[start : start + self._config.batch], READER)
-        for person in people:
-            await self._graph.write(consolidate_person, space, person)
+        await self._graph.write(consolidate_sessions, space, [session_id])
         return SessionFelt(session_id, len(felt), tuple(people))
 
     def _measured(self, turns: Sequence[TurnToFeel], sound: Path | None, by_channel: bool) -> dict[str, Prosody]:

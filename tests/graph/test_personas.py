@@ -19,6 +19,7 @@ from service.graph.paging import Page
 from service.graph.personas import find_subject, list_felt
 from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
+from service.graph.write_corrections import merge_people
 from service.graph.write_personas import list_sessions_to_feel
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
@@ -58,6 +59,7 @@ MATCH (m:Message {space: $space}) WHERE m.affect_of IS NOT NULL OR m.valence IS 
 RETURN m.speaker_id AS speaker, m.affect_of AS of, m.emotion AS emotion, m.pitch AS pitch, m.arousal AS arousal
 ORDER BY m.said_at
 """
+UNREAD = "MATCH (m:Message {session_id: $session, affect_of: $person}) REMOVE m.affect_by"
 MOVE = """
 MATCH (p:Person {id: $from})-[r:SPEAKS]->(m:Message {id: $message})
 MATCH (q:Person {id: $to})
@@ -296,6 +298,49 @@ async def test_a_merge_joins_what_two_were_only_once_it_is_confirmed(graph: Grap
     await graph.write(changes, "MATCH (:Person {id: $id})-[r:MERGED_INTO]->() SET r.confirmed = true", id=world.person("cleo"))
     assert words(await seen(world, "ana")) == {("hiking", 2)}
     assert await nodes(world) == [], "and no node moved"
+
+
+async def test_a_voice_that_nobody_was_asked_about_takes_no_consent_away(graph: Graph, space: str, parser: SpacyParser) -> None:
+    world = await told(graph, space)
+    await agree(world, "ana")
+    await world.merge("cleo", "ana", confirmed=False)
+    assert await read_all(world, parser) == 9
+    assert {row["whose"] for row in await nodes(world)} == {"Ana"}
+
+
+@pytest.mark.parametrize("state", [Consent.WITHDRAWN, Consent.OPTED_OUT, Consent.GRANTED, None])
+async def test_who_turns_out_to_be_somebody_that_refused_loses_what_was_inferred(
+    graph: Graph, space: str, parser: SpacyParser, state: Consent | None
+) -> None:
+    world = await told(graph, space)
+    await agree(world, "ana")
+    await agree(world, "ben")
+    if state is not None:
+        await agree(world, "cleo", Consent.GRANTED, at=STARTED)
+        await agree(world, "cleo", state)
+    await read_all(world, parser)
+    assert {row["whose"] for row in await nodes(world)} == {"Ana", "Ben"}
+    cleo, ana = world.person("cleo"), world.person("ana")
+    await graph.write(merge_people, space, cleo, ana, actor="test", why="", confirmed=False)
+    left = {"Ben"} if state in (Consent.WITHDRAWN, Consent.OPTED_OUT) else {"Ana", "Ben"}
+    assert {row["whose"] for row in await nodes(world)} == left
+    assert {row["of"] for row in await felt(world)} == {world.person(name.lower()) for name in left}
+
+
+async def test_broken_off_before_nodes_were_made_they_are_made_at_the_next(
+    graph: Graph, space: str, parser: SpacyParser
+) -> None:
+    """Also of those whose turns had all been read by then."""
+    world = await told(graph, space)
+    await agree(world, "ana", at=STARTED)
+    await agree(world, "ben", at=STARTED)
+    await read_all(world, parser)
+    whole = await dumped(world)
+    for unread in ("", world.person("ben")):
+        await graph.write(changes, "MATCH (n:PersonaNode {space: $space}) DETACH DELETE n", space=space)
+        await graph.write(changes, UNREAD, session=world.session("monday"), person=unread)
+        await remember(graph, parser)(space, world.session("monday"))
+        assert await dumped(world) == whole
 
 
 async def test_how_it_was_spoken_is_measured_against_the_speakers_usual(
