@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from service.graph.driver import rows
+from service.graph.driver import changes, rows
 from service.types.ids import fresh
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class AskedBefore:
     text: str
     asked_at: datetime
     entities: frozenset[str]
-    """What it touched, as far as the scope holds it; aliases as what they are aliases of."""
+    """What it touched, as far as the scope holds it, by its own ids: aliases are not looked at."""
 
 
 SAVE_QUESTION = """
@@ -40,6 +40,20 @@ FORGET_EXPIRED_QUESTIONS = """
 MATCH (q:Query) WHERE q.expires_at < $now AND q.space = $space
 DETACH DELETE q
 """
+
+
+FORGET_QUESTIONS = """
+MATCH (q:Query) WHERE q.space IN $spaces AND (q.expires_at < $now OR q.created_at < $since)
+WITH q LIMIT $limit
+DETACH DELETE q
+"""
+
+
+async def forget_questions(tx: Tx, spaces: Sequence[str], *, now: datetime, keep: timedelta, limit: int) -> int:
+    """Delete those that have expired, and those that would have if they had been asked with `keep`: what is kept may have been
+    shortened since. At most `limit`; how many."""
+    deleted = await changes(tx, FORGET_QUESTIONS, spaces=list(spaces), now=now, since=now - keep, limit=limit)
+    return deleted.nodes_deleted
 
 
 async def save_question(
@@ -64,13 +78,12 @@ async def save_question(
 
 
 LIST_ASKED_BEFORE = """
-MATCH (q:Query {space: $space}) WHERE q.asked_by IN $asker AND q.expires_at >= $now
+MATCH (q:Query {space: $space}) WHERE q.asked_by IN $asker AND q.created_at IS NOT NULL AND q.expires_at >= $now
 WITH q ORDER BY q.created_at DESC, q.id LIMIT $limit
 RETURN q.id AS id, q.text AS text, q.created_at AS asked_at, COLLECT {
   MATCH (q)-[:ACTIVATED]->(named:Entity)
   WHERE EXISTS { (named)-[:MENTIONED_IN]->()-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-  MATCH (named) (()-[:ALIAS_OF]->()){0,8} (e:Entity) WHERE NOT EXISTS { (e)-[:ALIAS_OF]->() }
-  RETURN DISTINCT e.id
+  RETURN named.id
 } AS entities
 """
 
@@ -88,15 +101,14 @@ async def list_asked_before(tx: Tx, scope: ReadScope, *, now: datetime, limit: i
 
 LIST_ENTITIES_OF_MESSAGES = """
 UNWIND $messages AS message
-MATCH (m:Message {id: message, space: $space})<-[:MENTIONED_IN]-(named:Entity)
+MATCH (m:Message {id: message, space: $space})<-[:MENTIONED_IN]-(e:Entity)
 WHERE EXISTS { (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-MATCH (named) (()-[:ALIAS_OF]->()){0,8} (e:Entity) WHERE NOT EXISTS { (e)-[:ALIAS_OF]->() }
-RETURN m.id AS message, collect(DISTINCT e.id) AS entities
+RETURN m.id AS message, collect(e.id) AS entities
 """
 
 
 async def list_entities_of_messages(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> dict[str, frozenset[str]]:
-    """What each of the visible messages speaks of, aliases as what they are aliases of."""
+    """What each of the visible messages speaks of, by its own ids: aliases are not looked at."""
     found = await rows(
         tx, LIST_ENTITIES_OF_MESSAGES, space=scope.space, audiences=scope.audiences, messages=list(messages)
     )  # fmt: skip

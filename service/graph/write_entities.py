@@ -23,6 +23,18 @@ class AliasOfItself(VoicegraphError):
     http_status = 409
 
 
+class AliasAlready(VoicegraphError):
+    code = "alias_already"
+    says = "{entity} is another name of {of} already. Take that back first (`voicegraph entities apart {entity}`)."
+    http_status = 409
+
+
+class AliasesTooLong(VoicegraphError):
+    code = "aliases_too_long"
+    says = "{most} names lead to {entity} already, each another name of the next. Take one of them back first."
+    http_status = 409
+
+
 @dataclass(frozen=True, slots=True)
 class FactToRead:
     id: str
@@ -217,8 +229,13 @@ async def save_micro(tx: Tx, space: str, pairs: Sequence[tuple[str, str]], *, ha
     await tx.run(SAVE_MICRO, space=space, pairs=pairs, half_life_days=half_life_days)
 
 
-async def finish_entities(tx: Tx, space: str, session_id: str, reader: str) -> None:
+async def finish_entities(tx: Tx, space: str, session_id: str, reader: str, facts: Sequence[FactToRead]) -> bool:
+    """Whether the session says now who read it: not where its facts are others than those read, by now."""
+    await lock_space(tx, space)
+    if await list_facts_to_read(tx, space, session_id) != list(facts):
+        return False
     await tx.run(SAVE_ENTITIES_BY, space=space, session_id=session_id, reader=reader)
+    return True
 
 
 async def count_entities_of_session(tx: Tx, space: str, session_id: str) -> tuple[int, int]:
@@ -256,14 +273,22 @@ def _entity(space: str, mentioned: Mentioned) -> dict[str, Any]:
 
 # ---- aliases
 
-SAVE_ALIAS = """
+MAX_ALIASES = 8
+"""Names on the way from one to what it is a name of: as far as the reads look (`{0,8}` in entities.py)."""
+
+FIND_ALIASES = """
 MATCH (e:Entity {id: $entity, space: $space})
 MATCH (other:Entity {id: $of, space: $space})
-MATCH (e) (()-[:ALIAS_OF]->()){0,8} (root:Entity) WHERE NOT EXISTS { (root)-[:ALIAS_OF]->() }
-MATCH (other) (()-[:ALIAS_OF]->()){0,8} (into:Entity) WHERE NOT EXISTS { (into)-[:ALIAS_OF]->() }
-FOREACH (_ IN CASE WHEN root.id <> into.id THEN [1] ELSE [] END |
-  MERGE (root)-[alias:ALIAS_OF]->(into) SET alias.by = $by, alias.why = $why)
-RETURN root.id = into.id AS same
+MATCH (e) (()-[:ALIAS_OF]->())* (root:Entity) WHERE NOT EXISTS { (root)-[:ALIAS_OF]->() }
+MATCH (other) (()-[:ALIAS_OF]->())* (into:Entity) WHERE NOT EXISTS { (into)-[:ALIAS_OF]->() }
+RETURN root.id = into.id AS same, into.id AS into, COLLECT { MATCH (e)-[:ALIAS_OF]->(before) RETURN before.id }[0] AS before,
+  COLLECT { MATCH path = (:Entity)-[:ALIAS_OF]->*(e) RETURN length(path) ORDER BY length(path) DESC LIMIT 1 }[0] AS below
+"""
+
+SAVE_ALIAS = """
+MATCH (e:Entity {id: $entity, space: $space})
+MATCH (into:Entity {id: $into, space: $space})
+MERGE (e)-[alias:ALIAS_OF]->(into) SET alias.by = $by, alias.why = $why
 """
 
 FORGET_ALIAS = """
@@ -274,13 +299,19 @@ DELETE alias
 
 async def save_alias(tx: Tx, space: str, entity: str, of: str, *, by: str, why: str) -> None:
     """`entity` is another name of `of`, with all the names that it has itself. No other edge moves. Raises NotFound,
-    AliasOfItself."""
+    AliasOfItself, AliasAlready (of something else), AliasesTooLong."""
     await lock_space(tx, space)
-    found = await rows(tx, SAVE_ALIAS, space=space, entity=entity, of=of, by=by, why=why)
+    found = await rows(tx, FIND_ALIASES, space=space, entity=entity, of=of)
     if not found:
         raise NotFound(kind="entity", id=entity)
-    if found[0]["same"]:
+    (aliases,) = found
+    if aliases["same"]:
         raise AliasOfItself()
+    if aliases["before"] is not None:
+        raise AliasAlready(entity=entity, of=aliases["before"])
+    if aliases["below"] >= MAX_ALIASES:
+        raise AliasesTooLong(entity=entity, most=MAX_ALIASES)
+    await tx.run(SAVE_ALIAS, space=space, entity=entity, into=aliases["into"], by=by, why=why)
 
 
 async def forget_alias(tx: Tx, space: str, entity: str) -> None:

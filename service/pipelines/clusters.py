@@ -4,14 +4,15 @@ is stored but the questions, and these expire."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from service.graph.questions import AskedBefore, list_asked_before, list_entities_of_messages, save_question
 from service.memory.emergence import Activation, Cluster, EmergenceConfig, emerged, promoted
 from service.pipelines.known_entities import entities_by_id
+from service.types.entities import KnownEntity
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -57,9 +58,11 @@ async def remember_question(graph: Graph, scope: ReadScope, question: str, hits:
 async def clusters_of(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> tuple[HitCluster, ...]:
     """The promoted clusters that these hits (ids, best first) belong to, each hit in the one that it shares most with."""
     asked = list(reversed(await list_asked_before(tx, scope, now=datetime.now(UTC), limit=CONFIG.questions)))
-    activations = [Activation(one.id, one.entities) for one in asked]
     touched = sorted({e for one in asked for e in one.entities})
-    known = await entities_by_id(tx, scope, touched) if touched else {}
+    as_named = await entities_by_id(tx, scope, touched) if touched else {}
+    asked = [replace(one, entities=_as_shown(one.entities, as_named)) for one in asked]
+    activations = [Activation(one.id, one.entities) for one in asked]
+    known = {entity.id: entity for entity in as_named.values()}
     found = [
         cluster
         for cluster in emerged(activations, {id: entity.theme for id, entity in known.items()}, CONFIG.emergence)
@@ -67,11 +70,17 @@ async def clusters_of(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> tupl
     ]
     if not found:
         return ()
-    spoken = await list_entities_of_messages(tx, scope, messages)
-    placed = _placed(found, messages, spoken)
+    named = await list_entities_of_messages(tx, scope, messages)
+    as_named = await entities_by_id(tx, scope, sorted({e for entities in named.values() for e in entities}))
+    placed = _placed(found, messages, {id: _as_shown(entities, as_named) for id, entities in named.items()})
     times = Counter(e for one in asked for e in one.entities)
     names = {id: entity.name for id, entity in known.items()}
     return tuple(_told(cluster, hits, asked, times, names) for cluster, hits in zip(found, placed, strict=True) if hits)
+
+
+def _as_shown(entities: Iterable[str], known: Mapping[str, KnownEntity]) -> frozenset[str]:
+    """With aliases as what the asker sees them as."""
+    return frozenset(known[e].id for e in entities if e in known)
 
 
 def _placed(clusters: Sequence[Cluster], messages: Sequence[str], spoken: dict[str, frozenset[str]]) -> list[tuple[str, ...]]:

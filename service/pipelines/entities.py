@@ -62,13 +62,17 @@ class RememberEntities:
         by = await self._graph.read(get_entities_by, space, session_id)
         if by is None or again:
             session = await self._graph.read(get_session_to_read, space, session_id)
-            facts = await self._graph.read(list_facts_to_read, space, session_id)
             mentions = await asyncio.to_thread(mentions_of, turns_of(session), self._parser, self._config.mentions)
-            await self._write(space, session_id, mentioned(mentions, facts), progress)
+            facts = await self._graph.read(list_facts_to_read, space, session_id)
+            while not await self._write(space, session_id, mentioned(mentions, facts), facts, progress):
+                facts = await self._graph.read(list_facts_to_read, space, session_id)
         num_mentions, num_entities = await self._graph.read(count_entities_of_session, space, session_id)
         return SessionEntities(session_id, by or READER, num_mentions, num_entities, by is not None and not again)
 
-    async def _write(self, space: str, session_id: str, found: Sequence[Mentioned], progress: Progress) -> None:
+    async def _write(
+        self, space: str, session_id: str, found: Sequence[Mentioned], facts: Sequence[FactToRead], progress: Progress
+    ) -> bool:
+        """False where the facts changed in the meantime: it is to be done again, with these."""
         half_life = self._config.weights.half_life_days
         for start in range(0, len(found), self._config.batch):
             await self._graph.write(save_mentions, space, session_id, found[start : start + self._config.batch])
@@ -78,7 +82,7 @@ class RememberEntities:
         for start in range(0, len(pairs), self._config.pairs):
             await self._graph.write(save_micro, space, pairs[start : start + self._config.pairs], half_life_days=half_life)
             progress(0.6 + 0.4 * min(1.0, (start + self._config.pairs) / len(pairs)), "entities")
-        await self._graph.write(finish_entities, space, session_id, READER)
+        return await self._graph.write(finish_entities, space, session_id, READER, facts)
 
 
 def turns_of(session: SessionToRead) -> list[SpokenTurn]:

@@ -11,11 +11,30 @@ from service.errors import NotFound
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
-from service.graph.entities import EntityFilters, find_entities, list_entities, list_mentions, list_related, list_themes
+from service.graph.entities import (
+    EntityFilters,
+    find_entities,
+    find_named_entities,
+    list_entities,
+    list_mentions,
+    list_related,
+    list_themes,
+)
 from service.graph.forget_space import forget_space
 from service.graph.paging import Page
-from service.graph.write_entities import AliasOfItself, entity_id, forget_alias, list_sessions_without_entities, save_alias
+from service.graph.write_entities import (
+    AliasAlready,
+    AliasesTooLong,
+    AliasOfItself,
+    entity_id,
+    finish_entities,
+    forget_alias,
+    list_facts_to_read,
+    list_sessions_without_entities,
+    save_alias,
+)
 from service.language.parser import SpacyParser
+from service.memory.left_brain.mentions import READER
 from service.pipelines.entities import EntitiesConfig, RememberEntities
 from service.types.entities import EntityType, KnownEntity, Strength
 from tests.graph.fact_builders import Told, fact_id, tell
@@ -31,6 +50,16 @@ SAID = [
 TOLD = [Told("The telescope stands there", [1, 0]), Told("The piano stands in the attic", [4, 3])]
 LATER = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 MICRO = "MATCH (a:Entity {space: $space})-[m:MICRO]->(b:Entity) RETURN a.normal_name AS a, b.normal_name AS b, m.weight AS w"
+
+CHAIN = """
+UNWIND range(0, size($names) - 1) AS i
+CREATE (:Entity {id: $names[i], space: $space, created_at: datetime(), type: 'thing', normal_name: $names[i]})
+WITH DISTINCT 1 AS made
+UNWIND range(0, size($names) - 1) AS i
+MATCH (e:Entity {id: $names[i]})
+MATCH (next:Entity {id: coalesce($names[i + 1], $id)})
+CREATE (e)-[:ALIAS_OF {by: 'test', why: ''}]->(next)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +202,64 @@ async def test_an_alias_joins_two_names_and_can_be_taken_away(world: World, pars
         await graph.write(forget_alias, world.space, piano)
     with pytest.raises(NotFound):
         await graph.write(save_alias, world.space, "nowhere", piano, by="admin", why="")
+
+
+async def test_what_a_name_was_joined_to_is_not_told_to_who_may_not_know_it(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    graph, public = world.graph, await world.scope(unknown_hearer=True)
+    ruth = entity_id(world.space, EntityType.PERSON, "ruth")
+    telescope = entity_id(world.space, EntityType.THING, "telescope")
+    before = await seen(world, public), await graph.read(list_themes, public, at=LATER, half_life_days=1.0)
+    await graph.write(save_alias, world.space, telescope, ruth, by="admin", why="hers")
+    assert (await seen(world, public), await graph.read(list_themes, public, at=LATER, half_life_days=1.0)) == before
+    found = await graph.read(find_entities, public, [ruth, telescope], at=LATER, half_life_days=1.0)
+    assert {id: (e.id, e.type, e.theme) for id, e in found.items()} == {
+        telescope: (telescope, EntityType.THING, "leisure")
+    }  # fmt: skip
+    (named,) = await graph.read(find_named_entities, public, ["telescope", "ruth"], 5)
+    assert (named.id, named.type) == (telescope, EntityType.THING)
+    assert (await graph.read(list_mentions, public, [ruth], page=Page(first=9)))[ruth].items == ()
+    ben, piano = await world.scope("ben"), entity_id(world.space, EntityType.THING, "piano")
+    attic = {e.name: e for e in (await seen(world, ben)).values()}["attic"].id
+    await graph.write(save_alias, world.space, piano, ruth, by="admin", why="hers, too")
+    for id, others in ((ruth, set()), (piano, {attic}), (telescope, {attic})):
+        related = await graph.read(list_related, ben, [id], at=LATER, half_life_days=1.0, strong=1.0, most=5)
+        assert {r.id for r in related.get(id, ())} == others
+    (his,) = (await graph.read(list_related, ben, [attic], at=LATER, half_life_days=1.0, strong=1.0, most=5))[attic]
+    assert his.id == min(piano, telescope), "each said once, of what he may read"
+    hers = (await seen(world, await world.scope("ana")))["telescope"]
+    assert (hers.id, hers.type, hers.num_mentions) == (ruth, EntityType.PERSON, 4), "who may know it sees what it is"
+
+
+async def test_a_name_is_of_one_thing_and_not_by_way_of_too_many(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    graph, space = world.graph, world.space
+    piano, telescope, attic = (
+        entity_id(space, type, name)
+        for type, name in ((EntityType.THING, "piano"), (EntityType.THING, "telescope"), (EntityType.PLACE, "attic"))
+    )
+    await graph.write(save_alias, space, piano, telescope, by="admin", why="")
+    before = await graph.read(dump_space, space)
+    with pytest.raises(AliasAlready, match=f"another name of {telescope}"):
+        await graph.write(save_alias, space, piano, attic, by="admin", why="")
+    assert await graph.read(dump_space, space) == before, "telescope is no name of the attic"
+    await graph.write(changes, CHAIN, space=space, id=telescope, names=[f"{space}-{i}" for i in range(8)])
+    with pytest.raises(AliasesTooLong):
+        await graph.write(save_alias, space, telescope, attic, by="admin", why="")
+    await graph.write(forget_alias, space, f"{space}-0")
+    await graph.write(save_alias, space, telescope, attic, by="admin", why="")
+
+
+async def test_a_session_whose_facts_changed_since_is_not_said_to_be_read(world: World, parser: SpacyParser) -> None:
+    session = world.session("monday")
+    read = await world.graph.read(list_facts_to_read, world.space, session)
+    assert read
+    await world.graph.write(changes, "MATCH (f:Fact {id: $id}) DETACH DELETE f", id=read[0].id)
+    assert not await world.graph.write(finish_entities, world.space, session, READER, read)
+    assert session in await world.graph.read(list_sessions_without_entities, world.space)
+    read = await world.graph.read(list_facts_to_read, world.space, session)
+    assert await world.graph.write(finish_entities, world.space, session, READER, read)
+    assert session not in await world.graph.read(list_sessions_without_entities, world.space)
 
 
 async def test_it_goes_with_its_space(world: World, parser: SpacyParser) -> None:
