@@ -9,16 +9,16 @@ First a text message, within ten seconds:
 space never looks at voices) every utterance's voice is judged as that of an uploaded clip is; without, the token asks alone.
 Then binary messages of PCM, 16 bit little-endian, mono, 16 kHz, in pieces of any length up to two seconds; silence is sent,
 too, or taken for granted where nothing comes. {"type": "end"} asks for what is still to come and ends the stream. With
-`remember` (scope `ingest`) the whole is then ingested like a file, also when the client was cut off. Out come the events of
-service.api.stream_json, `ready` before them, and before a closing that the client might not expect `error`, with a code.
+`remember` (scope `ingest`) the whole is then ingested like a file, however the stream ended, unless leave has ended. Out come
+the events of service.api.stream_json, `ready` before them, and before a closing that the client might not expect `error`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,12 +26,11 @@ from urllib.parse import urlsplit
 import numpy as np
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from strawberry import ID
 
 from service.api.context import Context, Credentials, Runtime
-from service.api.jobs import IngestInput, ingest
 from service.api.stream_closing import Closing, NotUnderstood, StreamIdle, StreamNeedsToken, StreamTooLong, close_for
 from service.api.stream_json import as_json
+from service.api.stream_recording import Recording
 from service.api.streams import OpenStream, ReadsTooSlowly
 from service.audio.vad import SpeechDetector
 from service.errors import InvalidInput
@@ -43,18 +42,16 @@ from service.types.people import Viewer, VoiceAccess
 from service.types.plain import short
 
 SAMPLE_BYTES = 2
-WAV_HEADER = b"RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\xff\xff\xff\xff"
-"""Of PCM, 16 bit, mono, 16 kHz, whose length is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamConfig:
     start_seconds: float = 10.0  # for `start` after the socket is open
     idle_seconds: float = 60.0  # without any message; a client that is there sends sound, or pings with it
-    longest_seconds: float = 4 * 3600.0  # as a subscription
+    longest_seconds: float = 4 * 3600.0  # since it was opened; as a subscription
     send_seconds: float = 5.0  # for one event to be taken by the client's side
     rest_seconds: float = 10.0  # for what is still to come after `end`
-    pause: float = 0.1  # seconds without any message after which silence is taken for granted
+    pause: float = 0.1  # seconds that the next piece may be late; then silence is taken for granted
     speed: float = 1.0  # times as fast as it was spoken that sound is taken at most; the rest waits with the client
     ahead: float = 1.0  # seconds that may come at once, after a hitch of the network
     waiting: int = 32  # messages read and not yet heard
@@ -119,25 +116,19 @@ async def _serve(runtime: Runtime, config: StreamConfig, socket: WebSocket) -> N
         context.allowed("ingest", "keep what is said on a stream")
     with runtime.streams.open(entry, start.credentials.asked) as stream:
         await socket.send_json({"type": "ready", "streamId": stream.id})
-        kept: asyncio.Queue[bytes | None] | None = asyncio.Queue() if start.remember else None
-        saving = asyncio.create_task(context.save(_recorded(kept))) if kept is not None else None
-        gone = False
-        try:
+        async with AsyncExitStack() as until_closed:
+            recording = None
+            if start.remember:
+                recording = Recording(context, stream, title=start.title, zone=start.zone)
+                await until_closed.enter_async_context(recording)
             async with asyncio.TaskGroup() as tasks:
                 sending = tasks.create_task(_send(config, socket, stream))
-                await _listen(runtime, config, socket, start, context, stream, tasks, kept)
+                await _listen(runtime, config, socket, start, context, stream, tasks, recording)
                 stream.outbox.end()
                 await sending
-        except* WebSocketDisconnect:
-            gone = True
-        finally:
-            if kept is not None:
-                kept.put_nowait(None)
-        job = await _ingest(context, start, stream, (await saving).id) if saving is not None else None
-        if not gone and job is not None:
-            await socket.send_json({"type": "remembered", "jobId": job})
-    if not gone:
-        await socket.close(Closing.OVER)
+        if recording is not None and recording.job is not None:
+            await socket.send_json({"type": "remembered", "jobId": recording.job})
+    await socket.close(Closing.OVER)
 
 
 async def _start(config: StreamConfig, socket: WebSocket) -> Start:
@@ -158,7 +149,7 @@ async def _listen(
     context: Context,
     stream: OpenStream,
     tasks: asyncio.TaskGroup,
-    kept: asyncio.Queue[bytes | None] | None,
+    recording: Recording | None,
 ) -> None:
     """Until the client ends it."""
     services, loop = runtime.services, asyncio.get_running_loop()
@@ -171,27 +162,30 @@ async def _listen(
     came: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(config.waiting)
     reading = tasks.create_task(_receive(socket, came))
     opened = last = loop.time()
+    taken, patience = 0.0, config.pause  # seconds of sound and silence; until silence is taken for granted
     while True:
         try:
-            message = await asyncio.wait_for(came.get(), config.pause)
+            message = await asyncio.wait_for(came.get(), patience)
         except TimeoutError:
             if loop.time() - last > config.idle_seconds:
                 raise StreamIdle(seconds=config.idle_seconds) from None
-            samples = np.zeros(round(config.pause * SAMPLE_RATE), np.float32)
-            if listener.at_rest:
-                continue
+            heard = not listener.at_rest
+            silence = patience if heard else max(0.0, loop.time() - opened - taken)
+            samples, patience = np.zeros(round(silence * SAMPLE_RATE), np.float32), config.pause
         else:
             last = loop.time()
             _present(message)
             if (sound := _sound(message)) is None:
                 break
-            samples = sound
-        if kept is not None:
-            kept.put_nowait((samples * 32768).astype("<i2").tobytes())
-        await listener.hear(samples)
-        if listener.heard > config.longest_seconds:
+            samples, heard, patience = sound, True, config.pause + len(sound) / SAMPLE_RATE
+        taken += len(samples) / SAMPLE_RATE
+        if recording is not None:
+            await recording.keep(samples)
+        if heard:
+            await listener.hear(samples)
+        if loop.time() - opened > config.longest_seconds:
             raise StreamTooLong(seconds=config.longest_seconds)
-        await asyncio.sleep(max(0.0, listener.heard / config.speed - (loop.time() - opened) - config.ahead))
+        await asyncio.sleep(max(0.0, taken / config.speed - (loop.time() - opened) - config.ahead))
     with suppress(TimeoutError):  # what is not ready by then is not told
         await asyncio.wait_for(listener.rest(), config.rest_seconds)
     reading.cancel()
@@ -243,18 +237,6 @@ async def _send(config: StreamConfig, socket: WebSocket, stream: OpenStream) -> 
             raise ReadsTooSlowly(waiting="Some") from None
         except RuntimeError:  # so the server says that the connection has ended already
             raise WebSocketDisconnect(1006) from None
-
-
-async def _recorded(kept: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
-    yield WAV_HEADER
-    while (sound := await kept.get()) is not None:
-        yield sound
-
-
-async def _ingest(context: Context, start: Start, stream: OpenStream, upload: str) -> str:
-    """Id of the job."""
-    wanted = IngestInput(upload_id=ID(upload), title=start.title, started_at=stream.opened_at, zone=start.zone)
-    return (await ingest(context, wanted, f"stream {stream.id}")).id
 
 
 class _Words:

@@ -72,7 +72,7 @@ _CLOSINGS: tuple[tuple[type[VoicegraphError], Closing], ...] = (
 
 async def close_for(socket: WebSocket, error: BaseException) -> None:
     """Tells the client what ended its stream, unless it is gone; raises `error` again when the service itself is stopped."""
-    errors = list(_leaves(error))
+    errors = list(leaves(error))
     if not all(isinstance(one, Exception) for one in errors):
         raise error
     first = errors[0]
@@ -91,9 +91,10 @@ async def close_for(socket: WebSocket, error: BaseException) -> None:
         await socket.close(code)
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """What `error` is about: itself, or what a group of errors holds."""
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
-            yield from _leaves(one)
+            yield from leaves(one)
     else:
         yield error

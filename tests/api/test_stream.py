@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from websockets.asyncio.client import ClientConnection
 
 import service.demo
 from service.api.stream import StreamConfig
-from service.api.tokens import list_tokens, revoke
+from service.api.tokens import issue, list_tokens, revoke
 from service.audio import decode
 from service.graph.driver import Graph, changes
 from service.pipelines.jobs import JobsConfig
@@ -289,16 +290,110 @@ async def test_what_was_said_is_kept_like_a_file_where_that_was_asked_for_also_w
         while json.loads(await socket.recv())["type"] != "transcript":
             pass
         socket.transport.abort()
-    for _ in range(600):
-        jobs = (await house.api.data("{ jobs { edges { node { id } } } }", token))["jobs"]["edges"]
-        if len(jobs) == 2:
-            break
-        await asyncio.sleep(0.1)
-    assert len(jobs) == 2
+    assert await jobs_of(house.api, token, 2) == 2
     lengths = sorted(
         decode.probe(path).duration for path in house.api.services.settings.uploads_dir.rglob("*") if path.is_file()
     )
     assert len(lengths) == 2 and lengths[1] == pytest.approx(length("ask_teapot_ben.ogg") + 0.1, abs=0.15)
+
+
+async def jobs_of(api: Api, token: str, expected: int) -> int:
+    """How many the token has asked for; at least `expected`, where they come within a minute."""
+    for _ in range(600):
+        jobs = (await api.data("{ jobs { edges { node { id } } } }", token))["jobs"]["edges"]
+        if len(jobs) >= expected:
+            break
+        await asyncio.sleep(0.1)
+    return len(jobs)
+
+
+def uploads_of(api: Api) -> set[Path]:
+    return {path for path in api.services.settings.uploads_dir.rglob("*") if path.is_file()}
+
+
+NOISE = np.random.default_rng(0).normal(0, 200, SAMPLE_RATE // 2).astype("<i2").tobytes()
+"""Half a second in which nobody speaks."""
+
+
+@pytest.mark.parametrize(
+    ("config", "then", "code"),
+    [
+        (StreamConfig(idle_seconds=0.3), None, 4408),
+        (StreamConfig(longest_seconds=0.3), None, 4410),
+        (StreamConfig(), b"\0" * 3, 4400),
+    ],
+)
+async def test_what_was_said_is_kept_however_the_stream_ends(
+    house: House, config: StreamConfig, then: bytes | None, code: int
+) -> None:
+    async with serving(house.api.services, house.api.space, stream=config, jobs=JobsConfig(concurrent=0)) as api:
+        token = house.token("ruth", scopes=["ask", "ingest"])
+        before = await jobs_of(api, token, 0)
+        async with replace(house, api=api).socket() as socket:
+            await socket.send(begin(token, voice=False, remember=True))
+            for sent in filter(None, (NOISE, then)):
+                await socket.send(sent)
+            await rest_of(socket)
+            assert socket.close_code == code
+        assert await jobs_of(api, token, before + 1) == before + 1
+
+
+async def test_nothing_is_left_of_what_was_said_when_leave_to_keep_it_has_ended(house: House) -> None:
+    before, path = uploads_of(house.api), house.api.services.settings.tokens_file
+    token, entry = issue(path, subject=fresh(), space=house.api.space, person_id=house.ben, scopes=["ask", "ingest"])
+    async with house.socket() as socket:
+        await socket.send(begin(token, voice=False, remember=True))
+        await socket.send(NOISE)
+        await socket.recv()
+        revoke(path, entry.id)
+        await socket.send(json.dumps({"type": "end"}))
+        await rest_of(socket)
+        assert socket.close_code == 4401
+    assert uploads_of(house.api) == before
+
+
+async def test_a_recording_that_cannot_be_kept_ends_the_stream_at_once(house: House) -> None:
+    services = copy(house.api.services)
+    services.settings = services.settings.model_copy(update={"max_upload_mb": 1})
+    async with (
+        serving(services, house.api.space, stream=StreamConfig(speed=1000.0)) as api,
+        replace(house, api=api).socket() as socket,
+    ):
+        await socket.send(begin(house.token("nora", scopes=["ask", "ingest"]), voice=False, remember=True))
+        for _ in range(36):
+            await socket.send(np.ones(SAMPLE_RATE, "<i2").tobytes())
+        events = await asyncio.wait_for(rest_of(socket), 60)
+    assert [event.get("code") for event in events] == [None, "upload_too_large"]
+
+
+async def test_silence_that_the_client_leaves_out_is_kept(house: House) -> None:
+    before = uploads_of(house.api)
+    async with house.socket() as socket:
+        await socket.send(begin(house.token("ben", scopes=["ask", "ingest"]), voice=False, remember=True))
+        for sent in (NOISE, NOISE[::-1]):
+            await socket.send(sent)
+            await asyncio.sleep(1.5)
+        await socket.send(json.dumps({"type": "end"}))
+        await rest_of(socket)
+    (kept,) = uploads_of(house.api) - before
+    assert decode.probe(kept).duration == pytest.approx(3.0, abs=0.5)
+
+
+async def test_pieces_that_come_as_they_are_spoken_have_no_silence_between_them(house: House) -> None:
+    before, config = uploads_of(house.api), StreamConfig(pause=0.4)
+    async with (
+        serving(house.api.services, house.api.space, stream=config, jobs=JobsConfig(concurrent=0)) as api,
+        replace(house, api=api).socket() as socket,
+    ):
+        await socket.send(begin(house.token("ben", scopes=["ask", "ingest"]), voice=False, remember=True))
+        await socket.recv()
+        for piece in pieces("ask_surprise_nora.ogg", seconds=0.5):
+            await socket.send(piece)
+            await asyncio.sleep(0.5)
+        await socket.send(json.dumps({"type": "end"}))
+        await rest_of(socket)
+    (kept,) = uploads_of(house.api) - before
+    assert decode.probe(kept).duration == pytest.approx(length("ask_surprise_nora.ogg"), abs=0.5)
 
 
 def length(clip: str) -> float:
