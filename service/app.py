@@ -23,7 +23,7 @@ from service.errors import VoicegraphError
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.expire import expire_voices
+from service.pipelines.expire import expire_questions, expire_voices
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.settings import Settings
 from service.types.people import SpaceSettings
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 SWEEP_SECONDS = 600.0
-"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, a model's answers."""
+"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, questions, a model's
+answers."""
 
 
 MODEL_CALLS = 3
@@ -62,7 +63,7 @@ def create_app(
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
-        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir)))
+        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
         await queue.stop()
@@ -82,12 +83,14 @@ def create_app(
     return app
 
 
-async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache) -> None:
+async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache, question_days: float) -> None:
     while True:
         try:
             await asyncio.to_thread(uploads.sweep)
             await asyncio.to_thread(answers.forget_expired)
-            for space in await graph.read(list_spaces):
+            spaces = await graph.read(list_spaces)
+            await expire_questions(graph, [space.id for space in spaces], question_days)
+            for space in spaces:
                 await expire_voices(graph, space)
         except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
             incident(error)

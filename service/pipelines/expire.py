@@ -1,16 +1,22 @@
-"""Which voices have had their time? Those of people never asked, after the days that the space allows."""
+"""Which voices and questions have had their time? Voices of people never asked, after the days that the space allows;
+questions after the days that the service is set to keep them."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from service.graph.driver import Graph, Tx
+from service.graph.questions import forget_questions
 from service.graph.voices import changed_voices
 from service.graph.write_consents import forget_expired_exemplars, list_encoders
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
 from service.pipelines.channel_means import remake_channel_means
 from service.types.people import SpaceSettings
+
+QUESTIONS = 5_000  # deleted in one transaction: some 0.1 s
+LEFT_ALONE = timedelta(minutes=15)  # of a younger question, the process that kept it may still run with other settings
 
 
 async def expire_voices(graph: Graph, settings: SpaceSettings, now: datetime | None = None) -> list[str]:
@@ -29,3 +35,12 @@ async def _expire(tx: Tx, settings: SpaceSettings, now: datetime) -> list[str]:
             await save_voices(tx, settings.id, encoder, [VoiceWrite(voice) for voice in voices])
         await remake_channel_means(tx, settings.id)
     return people
+
+
+async def expire_questions(graph: Graph, spaces: Sequence[str], days: float, now: datetime | None = None) -> int:
+    """Delete what was kept longer than `days` or than it was to be; with 0 everything but what was just asked. How many."""
+    keep, found, total = max(timedelta(days=days), LEFT_ALONE), QUESTIONS, 0
+    while found == QUESTIONS:
+        found = await graph.write(forget_questions, spaces, now=now or datetime.now(UTC), keep=keep, limit=QUESTIONS)
+        total += found
+    return total
