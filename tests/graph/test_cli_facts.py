@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from service.graph.driver import Graph
 from service.graph.write_people import name_person
+from tests.graph.cli_builders import Typed
 from tests.graph.correction_builders import ingest, session_id
-from tests.graph.test_cli_identity import Typed, typed
-
-__all__ = ["typed"]
 
 LINES = [
     ("ben", "Good morning, shall we begin with the house?"),

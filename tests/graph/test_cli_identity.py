@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-from service.cli.command_line import run
-from service.graph.driver import Graph, GraphConfig
+from service.graph.driver import Graph
+from tests.graph.cli_builders import Typed
 from tests.graph.correction_builders import ingest, message, speakers, state, track
 from tests.graph.graph_builders import Said, seed
 from tests.graph.identity_builders import may_be, proposed, unname
-
-Typed = Callable[..., Awaitable[Any]]
-
-
-@pytest.fixture
-def typed(
-    graph_config: GraphConfig, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Typed:
-    """What a command prints: parsed with `--json`, else its text. `code` is how it must end."""
-    for name, value in {
-        "NEO4J_URI": graph_config.uri,
-        "NEO4J_USER": graph_config.user,
-        "NEO4J_PASSWORD": graph_config.password,
-        "VOICEGRAPH_DATA_DIR": str(tmp_path),
-        "VOICEGRAPH_SPACE": space,
-    }.items():
-        monkeypatch.setenv(name, value)
-
-    async def typed(*arguments: str, code: int = 0) -> Any:
-        capsys.readouterr()
-        ended = await asyncio.to_thread(run, list(arguments))
-        printed = capsys.readouterr()
-        assert ended == code, printed
-        return printed.err if code else json.loads(printed.out) if "--json" in arguments else printed.out
-
-    return typed
 
 
 async def test_the_inbox_explanations_and_names_are_shown(graph: Graph, space: str, typed: Typed) -> None:

@@ -8,10 +8,8 @@ from service.graph.driver import Graph
 from service.graph.images import Shown, save_images
 from service.types.told import Image
 from tests import models
+from tests.graph.cli_builders import Typed
 from tests.graph.graph_builders import Said, seed
-from tests.graph.test_cli_identity import Typed, typed
-
-__all__ = ["typed"]
 
 BOAT, CAKE = Image("boat.jpg", "a red rowing boat"), Image("cake.jpg", "a birthday cake with candles")
 

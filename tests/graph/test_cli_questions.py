@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from service.graph.driver import Graph
+from tests.graph.cli_builders import Typed
 from tests.graph.graph_builders import Said, seed
-from tests.graph.test_cli_identity import Typed, typed
-
-__all__ = ["typed"]
 
 
 async def test_searches_and_who_said_it_are_asked_as_somebody(graph: Graph, space: str, typed: Typed) -> None:
