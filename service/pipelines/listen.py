@@ -330,7 +330,7 @@ UNUSABLE = 422
 def fingerprint(scope: ReadScope) -> str:
     """Equal for scopes that see the same."""
     seen = (
-        scope.space, scope.asker, scope.hearers, scope.themselves, scope.public_only, scope.reads_all,
+        scope.space, scope.asker, scope.own, scope.hearers, scope.themselves, scope.public_only, scope.reads_all,
         tuple(sorted(scope.audiences)),
     )  # fmt: skip
     return hashlib.sha256(repr(seen).encode()).hexdigest()
