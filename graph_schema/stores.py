@@ -80,7 +80,7 @@ STORES: tuple[Store, ...] = (
         "questions",
         "graph; only where the setting `question_days` says so",
         "what somebody asked and what it touched",
-        "after `question_days`, at the next question of the space; " + _WITH_SPACE,
+        "after `question_days`, at the next question of the space or sweep of the service; " + _WITH_SPACE,
         ("Query",),
     ),
     Store("accounts", "graph", "logins and whom they are", _WITH_SPACE, ("Account",)),
