@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,25 +39,27 @@ class StreamsConfig:
     max_each: int = 4  # of one token
     max_followers: int = 4  # subscriptions to one stream
     max_waiting: int = 64  # events for one client: some ten seconds of talk
+    memory_seconds: float = 5.0  # for a follower to take a memory: what they may see was looked at when it was made
 
 
 class Outbox:
-    """What one client is still to be sent. When it is full, the oldest that only shows progress makes room."""
+    """What one client is still to be sent. When it is full, the oldest that only shows progress makes room. A memory that has
+    waited for longer than `memory_seconds` is not sent any more."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._waiting: deque[Told] = deque()
+    def __init__(self, limit: int, memory_seconds: float = math.inf) -> None:
+        self._limit, self._memory_seconds = limit, memory_seconds
+        self._waiting: deque[tuple[float, Told]] = deque()
         self._there = asyncio.Event()
         self._over = False
 
     def put(self, told: Told) -> None:
         """Raises ReadsTooSlowly when all that waits must be sent."""
         if len(self._waiting) >= self._limit:
-            passing = next((one for one in self._waiting if not isinstance(one, MemoryReady | NotAnswered)), None)
+            passing = next((one for one in self._waiting if not isinstance(one[1], MemoryReady | NotAnswered)), None)
             if passing is None:
                 raise ReadsTooSlowly(waiting=len(self._waiting))
             self._waiting.remove(passing)
-        self._waiting.append(told)
+        self._waiting.append((time.monotonic(), told))
         self._there.set()
 
     def end(self) -> None:
@@ -65,12 +69,15 @@ class Outbox:
 
     async def get(self) -> Told | None:
         """The next; None once all was sent and nothing more will come."""
-        while not self._waiting:
+        while True:
+            while self._waiting:
+                put, told = self._waiting.popleft()
+                if not isinstance(told, MemoryReady) or time.monotonic() - put <= self._memory_seconds:
+                    return told
             if self._over:
                 return None
             self._there.clear()
             await self._there.wait()
-        return self._waiting.popleft()
 
 
 @dataclass(slots=True)
@@ -130,7 +137,7 @@ class Streams:
             return
         if len(stream.followers) >= self._config.max_followers:
             raise TooManyStreams(open=len(stream.followers), limit=self._config.max_followers)
-        outbox = Outbox(self._config.max_waiting)
+        outbox = Outbox(self._config.max_waiting, self._config.memory_seconds)
         stream.followers.append(outbox)
         try:
             yield outbox

@@ -17,7 +17,8 @@ from service.api.stream_json import TYPES, as_json
 from service.api.streams import Outbox, ReadsTooSlowly, Streams, StreamsConfig, TooManyStreams
 from service.api.tokens import TokenEntry
 from service.streaming.machine import Stage
-from service.streaming.told import NotAnswered, SpeakerHeard, StageEntered, TermsMatched
+from service.streaming.prompt import MemoryPrompt
+from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Timing
 from service.types.entities import EntityType, NamedEntity
 
 ROOT = Path(__file__).parents[3]
@@ -52,6 +53,21 @@ async def test_a_follower_that_is_too_slow_is_left_behind_and_holds_nobody_up() 
             stream.tell(result(at))
             assert (await stream.outbox.get()) == result(at)
         assert [await follower.get(), await follower.get(), await follower.get()] == [result(0), result(1), None]
+
+
+async def test_a_memory_that_a_follower_was_too_slow_to_take_is_not_told_them_any_more() -> None:
+    """What they may see may be less by then."""
+    memory = MemoryReady(1, 1, "Where?", MemoryPrompt("In Cork.", 3, ()), Timing(1, 1, 1, 1))
+    streams = Streams(StreamsConfig(memory_seconds=0.05))
+    with streams.open(ENTRY, Asked()) as stream, streams.follow(stream.id, ENTRY, Asked()) as follower:
+        assert follower is not None
+        stream.tell(memory)
+        assert await follower.get() == memory
+        for told in (memory, result(2)):
+            stream.tell(told)
+        await asyncio.sleep(0.1)
+        assert await follower.get() == result(2)
+        assert [await stream.outbox.get() for _ in range(3)] == [memory, memory, result(2)]
 
 
 def test_a_stream_is_followed_with_its_own_token_and_the_same_hearers_only() -> None:
