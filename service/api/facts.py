@@ -14,11 +14,11 @@ from service.api.loaders import Reading
 from service.api.memory import LIST, AddresseeType, MessageType, PersonType, SessionType, person_of
 from service.graph.facts import FactFilters, list_facts
 from service.graph.paging import Page
-from service.graph.write_revisions import find_lag
+from service.graph.revisions import find_lag
 from service.memory.statements import people_of, read_out, value_read_out
 from service.memory.updater import REVISER
 from service.types.facts import FactKind, KnownFact, Precision, TimeSpan
-from service.types.revisions import Change, Revision
+from service.types.revisions import Change, Revision, is_cancelled
 
 strawberry.enum(FactKind, name="FactKind", description="What somebody does by saying it.")
 strawberry.enum(Change, name="FactChange", description="What a newer fact does to an older one.")
@@ -96,6 +96,12 @@ class FactType(Node):
     @strawberry.field(description="What newer facts of its speaker do to it, newest first.", metadata={**LIST, "times": 2})
     async def revisions(self) -> list[RevisionType]:
         return [RevisionType.from_record(one) for one in await self.reading.revisions.load(self.record.id) or ()]
+
+    @strawberry.field(
+        description="Whether its speaker said since that it is off, as far as the viewer knows.", metadata={"weight": 1}
+    )
+    async def cancelled(self) -> bool:
+        return is_cancelled(await self.reading.revisions.load(self.record.id) or ())
 
     @classmethod
     def from_record(cls, fact: KnownFact, reading: Reading) -> FactType:

@@ -17,8 +17,8 @@ from service.graph.message_pages import list_message_pages
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
 from service.graph.people import find_people
+from service.graph.revisions import list_revisions
 from service.graph.sessions import find_sessions
-from service.graph.write_revisions import list_revisions
 from service.pipelines.known_entities import entities_by_id, related_entities
 from service.types.entities import KnownEntity, Related
 from service.types.facts import KnownFact

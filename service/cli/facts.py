@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,10 +45,13 @@ def facts(
 
         async def work(services: Services) -> list[SessionFacts]:
             from service.graph.write_facts import list_sessions_to_read
+            from service.pipelines.revise_facts import revise_facts
 
             remember, space = await services.facts(), services.settings.space
             ids = [session] if session else await services.graph.read(list_sessions_to_read, space, again=again)
-            return [await remember(space, id, again=again, progress=bar(id[:8])) for id in ids]
+            read = [await remember(space, id, again=again, progress=bar(id[:8])) for id in ids]
+            await revise_facts(services.graph, space)
+            return read
 
         done = with_services(work, space=space)
     rows = [
@@ -76,7 +79,7 @@ def profile(
     Example: voicegraph profile Ruth --as Ben
     """
 
-    async def work(services: Services) -> tuple[Profile, dict[str, str]]:
+    async def work(services: Services) -> tuple[Profile, dict[str, str], frozenset[str]]:
         from service.cli.who import the_person
         from service.errors import NotFound
         from service.pipelines.profiles import facts_of, find_profile
@@ -85,10 +88,10 @@ def profile(
         found = await services.graph.read(find_profile, scope, one)
         if found is None:
             raise NotFound(kind="person", id=person)
-        return found, await _texts(services, scope, facts_of(found))
+        return found, *await _told(services, scope, facts_of(found))
 
-    found, texts = with_services(work, space=space)
-    show({**plain(found), "texts": texts}, as_json, lambda: _drawn(found, texts))
+    found, texts, off = with_services(work, space=space)
+    show({**plain(found), "texts": texts, "cancelled": sorted(off)}, as_json, lambda: _drawn(found, _marked(texts, off)))
 
 
 def commitments(
@@ -103,7 +106,7 @@ def commitments(
     Example: voicegraph commitments --of Ben --to Ruth
     """
 
-    async def work(services: Services) -> tuple[list[KnownFact], dict[str, str]]:
+    async def work(services: Services) -> tuple[list[KnownFact], dict[str, str], frozenset[str]]:
         from service.cli.who import the_person
         from service.graph.facts import FactFilters, list_facts
         from service.graph.paging import MAX_PAGE, Page
@@ -117,12 +120,13 @@ def commitments(
             paged = await services.graph.read(list_facts, scope, page=page, filters=filters)
             found += paged.items
             if not paged.has_next:
-                return found, await _texts(services, scope, found)
+                return found, *await _told(services, scope, found)
             page = Page(first=MAX_PAGE, after=paged.cursors[-1])
 
-    found, texts = with_services(work, space=space)
-    shown = [{"text": texts[fact.id], **plain(fact)} for fact in found]
-    show(shown, as_json, lambda: table(COLUMNS, _rows(found, texts), empty="Nobody promised anything that is known."))
+    found, texts, off = with_services(work, space=space)
+    shown = [{"text": texts[fact.id], **plain(fact), "cancelled": fact.id in off} for fact in found]
+    rows = _rows(found, _marked(texts, off))
+    show(shown, as_json, lambda: table(COLUMNS, rows, empty="Nobody promised anything that is known."))
 
 
 async def _scope(services: Services, asker: str | None) -> ReadScope:
@@ -131,10 +135,16 @@ async def _scope(services: Services, asker: str | None) -> ReadScope:
     return await scope_of(services, person=asker, voice=None, heard_by=(), heard_by_voices=())
 
 
-async def _texts(services: Services, scope: ReadScope, facts: Sequence[KnownFact]) -> dict[str, str]:
-    from service.pipelines.profiles import read_out_all
+async def _told(services: Services, scope: ReadScope, facts: Sequence[KnownFact]) -> tuple[dict[str, str], frozenset[str]]:
+    """Each in words, and ids of those that are off."""
+    from service.pipelines.profiles import list_cancelled, read_out_all
 
-    return await services.graph.read(read_out_all, scope, facts)
+    texts = await services.graph.read(read_out_all, scope, facts)
+    return texts, await services.graph.read(list_cancelled, scope, facts)
+
+
+def _marked(texts: Mapping[str, str], off: Collection[str]) -> dict[str, str]:
+    return {id: f"{text} (cancelled)" if id in off else text for id, text in texts.items()}
 
 
 def _rows(facts: Sequence[KnownFact], texts: Mapping[str, str]) -> list[tuple[Any, ...]]:

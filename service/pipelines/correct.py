@@ -1,5 +1,6 @@
 """How is a mistake about who is who put right, and how is that taken back? Merge, split, reassign, not the same, undo: each
-one transaction under the lock of the space, audited, with a record that restores what was."""
+one transaction under the lock of the space, audited, with a record that restores what was. What the facts of whoever is now
+one or two change is compared after it: broken off there, any later one catches up."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from service.graph.write_corrections import Corrected, CorrectionConflict, merge
 from service.pipelines.closing import embed
 from service.pipelines.reassign import Moving, move, new_person
 from service.pipelines.resettle import EmbedderDiffers, TextsMissing
+from service.pipelines.revise_facts import revise_facts
 from service.pipelines.split_preview import Part, preview_split
 from service.pipelines.undo import Undoing, undo
 from service.types.audio import Samples, TextEmbedder
@@ -39,7 +41,9 @@ class Correct:
         what the other may. For two that are one by an automatic merge already: confirms it.
 
         Raises NotFound, InvalidInput, CorrectionConflict (already one; said not to be the same: undo that first)."""
-        return await self._graph.write(merge_people, space, person, into, actor=actor, why=why, confirmed=confirmed)
+        done = await self._graph.write(merge_people, space, person, into, actor=actor, why=why, confirmed=confirmed)
+        await revise_facts(self._graph, space)
+        return done
 
     async def not_same(self, space: str, person: str, other: str, *, actor: str, why: str) -> Corrected:
         """Remembered: no merge, by a human either, and no proposal between the two or their sets until it is undone.
@@ -72,7 +76,7 @@ class Correct:
         moving = Moving(
             space, correction, actor, why, datetime.now(UTC), whose, tuple(messages), name=name, is_new=name is not None
         )
-        return await self._with_embeddings(move, moving)
+        return await self._with_embeddings(move, space, moving)
 
     async def split(
         self,
@@ -106,7 +110,7 @@ class Correct:
             split_from=person,
             name=None if name is None else short("the name", name),
         )
-        return await self._with_embeddings(move, moving)
+        return await self._with_embeddings(move, space, moving)
 
     async def preview_split(self, scope: ReadScope, person_id: str) -> tuple[Part, ...]:
         """What of the person's turns could be split off: by voice of a session and stretch of time, the least alike first.
@@ -119,14 +123,18 @@ class Correct:
 
         Raises NotFound, SessionBusy, EmbedderDiffers, CorrectionConflict (undone already; a later correction rests on it or
         touches the same turns: its id is in the error's facts as `correction`)."""
-        return await self._with_embeddings(undo, Undoing(space, correction_id, actor, why, datetime.now(UTC)))
+        return await self._with_embeddings(undo, space, Undoing(space, correction_id, actor, why, datetime.now(UTC)))
 
-    async def _with_embeddings(self, work: Work[T], of: T) -> Corrected:
-        """Run `work`; the texts it finds missing are embedded outside of its transaction, which then begins again."""
+    async def _with_embeddings(self, work: Work[T], space: str, of: T) -> Corrected:
+        """Run `work`, and compare the facts that it concerns; the texts it finds missing are embedded outside of its
+        transaction, which then begins again."""
         embedded: dict[str, Samples] = {}
         while True:
             try:
-                return await self._graph.write(work, of, self._embedder, embedded)
+                done = await self._graph.write(work, of, self._embedder, embedded)
             except TextsMissing as missing:
                 assert self._embedder is not None
                 await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
+            else:
+                await revise_facts(self._graph, space)
+                return done

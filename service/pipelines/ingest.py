@@ -214,7 +214,9 @@ class Ingest:
             with watch.stage("graph"):
                 await folding.settle(left_out=wording.written, mended=transcript.recovered if transcript else 0)
         with watch.stage("graph"):
-            await merge_session(self._graph, self._gallery, folding, settings, router, self._config.merging)
+            merged = await merge_session(self._graph, self._gallery, folding, settings, router, self._config.merging)
+            if merged is not None and merged.corrections:
+                await revise_facts(self._graph, session.space)
             await name_session(self._graph, session.space, session.id, self._config.names)
             await close(
                 self._graph,

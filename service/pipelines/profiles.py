@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from service.graph.facts import FactFilters, list_facts
 from service.graph.paging import MAX_PAGE, Page
 from service.graph.people import find_people, find_person
+from service.graph.revisions import list_revisions
 from service.memory.profiles import profile
 from service.memory.statements import people_of, read_out
 from service.types.facts import KnownFact
 from service.types.profiles import Profile
+from service.types.revisions import is_cancelled
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -47,6 +49,12 @@ def facts_of(profile: Profile) -> list[KnownFact]:
     """Everything that a profile tells."""
     traits = (*profile.background, *profile.preferences)
     return [*(f for t in traits for f in (*t.now, *t.before)), *profile.commitments, *profile.plans]
+
+
+async def list_cancelled(tx: Tx, scope: ReadScope, facts: Sequence[KnownFact]) -> frozenset[str]:
+    """Ids of those whose speaker said since that it is off, as far as the viewer may read that."""
+    revisions = await list_revisions(tx, scope, [fact.id for fact in facts])
+    return frozenset(id for id, made in revisions.items() if is_cancelled(made))
 
 
 async def read_out_all(tx: Tx, scope: ReadScope, facts: Sequence[KnownFact]) -> dict[str, str]:

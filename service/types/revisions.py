@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -50,6 +51,11 @@ class Revision:
     """Of the newer one."""
     change: Change
     said_at: datetime
+
+
+def is_cancelled(revisions: Sequence[Revision]) -> bool:
+    """Of a fact that these change, the newest first: said to be off, and not said again or otherwise since."""
+    return bool(revisions) and revisions[0].change is Change.DELETE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,14 @@ import pytest
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, changes
 from service.graph.dump import dump_space
-from service.graph.write_revisions import compare_some, find_lag, list_revisions
+from service.graph.revisions import find_lag, list_revisions
+from service.graph.write_revisions import compare_some
 from service.memory.updater import REVISER, change
+from service.pipelines.correct import Correct
 from service.pipelines.revise_facts import ReviseConfig, revise_facts
-from service.types.revisions import Change
+from service.types.revisions import Change, Revision, is_cancelled
 from tests.graph.fact_builders import Told, fact_id, tell
-from tests.graph.graph_builders import Said, World, seed
+from tests.graph.graph_builders import STARTED, Said, World, seed
 
 SAID = [
     Said("ana", "I live in Graz.", ["ana", "ben"]),
@@ -88,3 +90,20 @@ async def test_what_somebody_else_said_after_all_changes_nothing(world: World) -
     await world.merge("ben", "ana", confirmed=False)
     assert await revise_facts(world.graph, world.space) == 2, "whom merges make one"
     assert (2, Change.UPDATE) in await told(world, ana, 0)
+
+
+async def test_a_correction_leaves_nothing_to_compare(world: World) -> None:
+    await revise_facts(world.graph, world.space)
+    ana, correct = await world.scope("ana"), Correct(world.graph)
+    ben_is_ana = await correct.merge(world.space, world.person("ben"), world.person("ana"), actor="admin", why="one voice")
+    assert (await world.graph.read(find_lag, ana, REVISER)).pending == 0
+    assert (2, Change.UPDATE) in await told(world, ana, 0)
+    await correct.undo(world.space, ben_is_ana.correction_id, actor="admin")
+    assert (await world.graph.read(find_lag, ana, REVISER)).pending == 0
+    assert await told(world, ana, 0) == [(4, Change.KEEP), (1, Change.UPDATE)]
+
+
+def test_what_is_off_is_so_until_it_is_said_again() -> None:
+    off, again = Revision("b", Change.DELETE, STARTED), Revision("c", Change.KEEP, STARTED)
+    assert is_cancelled([off]) and is_cancelled([off, again])
+    assert not is_cancelled([again, off]) and not is_cancelled([])
