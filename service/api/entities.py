@@ -14,10 +14,10 @@ from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType
 from service.graph.entities import EntityFilters
 from service.graph.paging import Page, Paged
-from service.memory.left_brain.mentions import normal
 from service.pipelines.known_entities import entities_page, themes_now
 from service.types.entities import EntityType, KnownEntity, Related, Strength, Theme
 from service.types.memory import Message
+from service.types.names import normal
 
 strawberry.enum(EntityType, name="EntityType", description="What kind of thing is spoken of.")
 strawberry.enum(Strength, name="Strength", description="Whether two things are spoken of together often and lately.")

@@ -73,8 +73,8 @@ def list_(
     async def work(services: Services) -> tuple[KnownEntity, ...]:
         from service.graph.entities import EntityFilters
         from service.graph.paging import Page
-        from service.memory.left_brain.mentions import normal
         from service.pipelines.known_entities import entities_page
+        from service.types.names import normal
 
         filters = EntityFilters(theme=theme, name=None if name is None else normal(name))
         scope = await _scope(services, asker)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from service.types.names import folded
 
 _PIECE = re.compile(r"([^,;:!?.，、。；：！？…—–\n]+)([,;:!?.，、。；：！？…—–\n]*)")
 _GREETS = r"(?:hey|hi|hello|thanks|thank you|sorry|please|dear|good (?:morning|afternoon|evening|night)|bye|goodbye)"
@@ -17,8 +18,8 @@ _COMMAS = (",", "，", "、")
 
 
 def normal_name(name: str) -> str:
-    """NFKC, case-folded, single blanks: how names are compared."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """How names of people are compared: folded, blanks single."""
+    return " ".join(folded(name).split())
 
 
 def unique_names(names: Mapping[str, Collection[str]]) -> dict[str, str]:

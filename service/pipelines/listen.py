@@ -22,6 +22,7 @@ from service.graph.access import read_scope
 from service.graph.entities import find_named_entities
 from service.graph.people import find_people, list_named_people
 from service.graph.search import full_text
+from service.memory.left_brain.mentions import MentionConfig
 from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped
@@ -347,5 +348,5 @@ async def _match(
     terms = [word for word in dict.fromkeys(words_of(text)) if content_words(word) and word not in taken][-max_terms:]
     queries = {term: query for term in terms if (query := escaped(term))}
     found = await full_text(tx, scope, list(queries.values()), Filters(), 1) if queries else ()
-    entities = await find_named_entities(tx, scope, phrases_of(text), max_terms)
+    entities = await find_named_entities(tx, scope, phrases_of(text, MentionConfig().max_words), max_terms)
     return people, entities, tuple(term for term, hits in zip(queries, found, strict=True) if hits)

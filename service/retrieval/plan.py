@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from service.retrieval.question_words import ERRANDS, words_of
 from service.retrieval.questions import Word, parts, understand, without_absence, without_lead
 from service.timewords import windows
 from service.types.facts import TimeSpan
+from service.types.names import folded
 from service.types.search import QuestionType, Wants
 
 ASKER_WORDS = words_of(
@@ -114,19 +114,19 @@ def plan(
     words = _marked(asked, named, tuple(asker), tuple(dict.fromkeys((*asker, *hearers))))
     understood = understand(question, words, absent=absent)
     meaning = _without(asked, named)
-    said = [word for word in _WORD.findall(meaning) if _folded(word) not in STOP_WORDS]
+    said = [word for word in _WORD.findall(meaning) if folded(word) not in STOP_WORDS]
     mentioned = [id for mention in named for id in mention.ids]
     mentioned += [id for word in words if word.asker and word.people for id in word.people]
     roles = {*understood.speakers, *understood.addressees}
     about: list[str] = said
     others: tuple[str, ...] = ()
     if roles or understood.wants is not None:
-        about = [word for word in said if _folded(word) not in understood.verbs]
+        about = [word for word in said if folded(word) not in understood.verbs]
     if understood.addressees or understood.wants is not None:
         others = tuple(dict.fromkeys(m.name for m in named if not roles & set(m.ids)))
     errands = ERRANDS if understood.type is QuestionType.COMMITMENT else frozenset[str]()
     times = _times(question, asked_at, zone)
-    timed = {_folded(word) for time in times for word in _WORD.findall(time.words)}
+    timed = {folded(word) for time in times for word in _WORD.findall(time.words)}
     return Plan(
         words=" ".join((*(about or said), *others)) or ("" if named else question),
         names=" ".join(dict.fromkeys(mention.name for mention in named if mention.name not in others)),
@@ -141,13 +141,13 @@ def plan(
         verbs=understood.verbs,
         windows=times,
         parts=parts(question),
-        subject=" ".join((*(word for word in about if _folded(word) not in _VAGUE | timed | errands), *others)),
+        subject=" ".join((*(word for word in about if folded(word) not in _VAGUE | timed | errands), *others)),
     )
 
 
 def content_words(text: str) -> frozenset[str]:
     """The words of `text` that say something, folded for comparison: without case, and without common English endings."""
-    return frozenset(_ENDING.sub("", word) for word in _WORD.findall(_folded(text)) if word not in STOP_WORDS)
+    return frozenset(_ENDING.sub("", word) for word in _WORD.findall(folded(text)) if word not in STOP_WORDS)
 
 
 def linking_terms(texts: Sequence[str], question: str, limit: int = 6) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def linking_terms(texts: Sequence[str], question: str, limit: int = 6) -> tuple[
     for text in texts:
         for match in _NAMES_WITHIN.finditer(text):
             term = match[0].replace("’", "'").removesuffix("'s")
-            if not content_words(term) <= asked and _folded(term) not in STOP_WORDS:
+            if not content_words(term) <= asked and folded(term) not in STOP_WORDS:
                 found.setdefault(term)
     return tuple(found)[:limit]
 
@@ -191,12 +191,12 @@ def _marked(question: str, named: Sequence[_Mention], asker: tuple[str, ...], to
     position = 0
     for mention in (*named, None):
         for text in _WORD_OR_COMMA.findall(question[position : mention.start if mention else len(question)]):
-            folded = _folded(text)
-            if folded in ASKER_WORDS | WE_WORDS:
-                meant = asker if folded in ASKER_WORDS else together
-                found.append(Word(folded, meant, asker=True, owner=folded in _OWNERS))
+            plain = folded(text)
+            if plain in ASKER_WORDS | WE_WORDS:
+                meant = asker if plain in ASKER_WORDS else together
+                found.append(Word(plain, meant, asker=True, owner=plain in _OWNERS))
             else:
-                found.append(Word(folded))
+                found.append(Word(plain))
         if mention:
             found.append(Word(mention.name, mention.ids, owner=mention.owner))
             position = mention.end
@@ -224,7 +224,7 @@ def _by_name(people: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]
     for id, names in people.items():
         for name in names:
             if _WORD.search(name):
-                found.setdefault(_folded(name), (name.strip(), []))[1].append(id)
+                found.setdefault(folded(name), (name.strip(), []))[1].append(id)
     return sorted(found.values(), key=lambda entry: (-len(entry[0]), entry[0]))
 
 
@@ -234,10 +234,6 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     inner = r"\s+".join(re.escape(part) for part in name.split())
     if _IDEOGRAPH.search(name):
         return re.compile(inner)
-    if _folded(name) in STOP_WORDS:
+    if folded(name) in STOP_WORDS:
         return re.compile(rf"(?<=\S\s){inner}(?:['’]s)?(?!\w)")
     return re.compile(rf"(?<!\w){inner}(?:['’]s)?(?!\w)", re.IGNORECASE)
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")

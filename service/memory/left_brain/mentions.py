@@ -6,7 +6,6 @@ may say that two are one (an alias), and take it back."""
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from service.memory.facts.rules import looks_english
 from service.memory.left_brain.nouns import EMPTY, EVENTS, KIN, ORGANISATIONS, PLACES, TOPICS, TOPICS_ENDING
 from service.memory.name_words import NOT_NAMES_EN
 from service.types.entities import EntityType, Mention, MentionKind
+from service.types.names import normal
 from service.types.parsing import Parser, Sentence, Token
 
 READER = "nouns-1"
@@ -65,12 +65,6 @@ class SpokenTurn:
     language: str | None
     readers: Hashable
     """Tells apart who may read it: of which type a name is, is voted among turns with the same readers."""
-
-
-def normal(name: str) -> str:
-    """NFKC, case-folded, blanks single, no possessive."""
-    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().replace("’", "'").split())
-    return plain.removesuffix("'s").strip(" '\"-.,")
 
 
 def mentions_of(turns: Sequence[SpokenTurn], parser: Parser, config: MentionConfig = DEFAULT) -> dict[str, tuple[Mention, ...]]:

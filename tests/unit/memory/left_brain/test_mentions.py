@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from service.language.parser import SpacyParser
-from service.memory.left_brain.mentions import SpokenTurn, mentions_of, normal, told_in
+from service.memory.left_brain.mentions import SpokenTurn, mentions_of, told_in
 from service.memory.left_brain.themes import theme_of
 from service.types.entities import EntityType, Mention, MentionKind
+from service.types.names import normal
 from service.types.parsing import Parser
 
 
