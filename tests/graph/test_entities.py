@@ -35,19 +35,12 @@ from service.graph.write_entities import (
 )
 from service.language.parser import SpacyParser
 from service.memory.left_brain.mentions import READER
-from service.pipelines.entities import EntitiesConfig, RememberEntities
+from service.pipelines.entities import RememberEntities
 from service.types.entities import EntityType, KnownEntity, Strength
-from tests.graph.fact_builders import Told, fact_id, tell
-from tests.graph.graph_builders import STARTED, Said, World, seed
+from tests.graph.entity_builders import SAID, TOLD, remembered
+from tests.graph.fact_builders import fact_id, tell
+from tests.graph.graph_builders import STARTED, World, seed
 
-SAID = [
-    Said("ana", "Ruth, I bought the telescope.", ["ana", "ruth"], to=["ruth"]),
-    Said("ruth", "Hide the telescope in the attic!", ["ana", "ruth"], to=["ana"]),
-    Said("ben", "I want a telescope.", ["*"], session="tuesday"),
-    Said("ben", "My piano stands in the attic.", ["ben"], session="tuesday"),
-    Said("ana", "It stands there.", ["ana", "ruth"], session="tuesday"),
-]
-TOLD = [Told("The telescope stands there", [1, 0]), Told("The piano stands in the attic", [4, 3])]
 LATER = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 MICRO = "MATCH (a:Entity {space: $space})-[m:MICRO]->(b:Entity) RETURN a.normal_name AS a, b.normal_name AS b, m.weight AS w"
 
@@ -72,12 +65,6 @@ async def world(graph: Graph, space: str) -> World:
     world = await seed(graph, space, ["ana", "ruth", "ben"], SAID)
     await tell(world, TOLD)
     return world
-
-
-async def remembered(world: World, parser: SpacyParser, *, again: bool = False, batch: int = 1_000) -> list[bool]:
-    remember = RememberEntities(world.graph, parser, EntitiesConfig(batch=batch, pairs=batch))
-    done = [await remember(world.space, world.session(name), again=again) for name in ("monday", "tuesday")]
-    return [each.known_before for each in done]
 
 
 async def seen(world: World, scope: ReadScope) -> dict[str, KnownEntity]:

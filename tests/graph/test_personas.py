@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +19,21 @@ from service.graph.personas import find_subject, list_felt
 from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
 from service.graph.write_corrections import merge_people
-from service.graph.write_personas import list_sessions_to_feel
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.language.parser import SpacyParser
 from service.pipelines.entities import RememberEntities
 from service.pipelines.ingest import Ingest, IngestRequest
-from service.pipelines.personas import READER, PersonasConfig, RememberPersonas, find_personas
+from service.pipelines.personas import find_personas
 from service.types.affect import Persona
 from service.types.audio import SAMPLE_RATE
-from service.types.parsing import Parser
 from service.types.people import Consent
 from tests import models
 from tests.builders import write_wav
-from tests.graph.graph_builders import STARTED, Said, World, seed
+from tests.graph.graph_builders import STARTED, Said, World
+from tests.graph.persona_builders import EVERYBODY, SOON, agree, read_all, remember, told
 from tests.unit.audio.speech import a_clip
 
-EVERYBODY = ["ana", "ben"]
-SAID = [
-    line
-    for day in ("monday", "tuesday", "wednesday")
-    for line in (
-        Said("ana", "I love hiking.", EVERYBODY, to=["ben"], session=day),
-        Said("ana", "I'm so angry with you.", EVERYBODY, to=["ben"], session=day),
-        Said("ben", "I hate hiking.", EVERYBODY, to=["ana"], session=day),
-        Said("ana", "The train leaves at nine.", EVERYBODY, to=["ben"], session=day),
-    )
-]
 NODES = """
 MATCH (p:Person {space: $space})-[:HAS_PERSONA]->(n:PersonaNode)
 RETURN p.display_name AS whose, n.description AS description, n.support AS support, n.num_sessions AS num_sessions,
@@ -71,37 +58,11 @@ CONCERNS = """
 MATCH (n:PersonaNode {space: $space})
 RETURN n.description AS description, COLLECT { MATCH (n)-[:CROSS_BRAIN]->(e:Entity) RETURN e.normal_name } AS entities
 """
-SOON = STARTED + timedelta(days=10)
 
 
 @pytest.fixture(scope="module")
 def parser() -> SpacyParser:
     return models.parser()
-
-
-async def told(graph: Graph, space: str, said: Sequence[Said] = SAID) -> World:
-    return await seed(graph, space, ["ana", "ben", "cleo"], said)
-
-
-def remember(graph: Graph, parser: Parser, batch: int = 2) -> RememberPersonas:
-    async def made() -> Parser:
-        return parser
-
-    return RememberPersonas(graph, made, PersonasConfig(batch=batch))
-
-
-async def agree(world: World, name: str, state: Consent = Consent.GRANTED, at: datetime | None = None) -> None:
-    when = at or datetime.now(UTC)
-    person = world.person(name)
-    await world.graph.write(
-        save_consent, world.space, person, state, text_version="1", channel="form", at=when, purpose=INFER_PERSONA
-    )
-
-
-async def read_all(world: World, parser: Parser) -> int:
-    read = remember(world.graph, parser)
-    sessions = await world.graph.read(list_sessions_to_feel, world.space, READER)
-    return sum([(await read(world.space, session)).num_read for session in sessions])
 
 
 async def nodes(world: World) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from service.pipelines.recall import recalled
 from service.streaming.prompt import Brain, memory_prompt
 from service.types.search import Hit
 from tests import models
-from tests.graph.test_personas import SOON, agree, read_all, told
+from tests.graph.persona_builders import SOON, agree, read_all, told
 
 
 async def test_each_half_of_a_memory_has_its_sources_and_the_right_one_is_for_the_asker_alone(graph: Graph, space: str) -> None:

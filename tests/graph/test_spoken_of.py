@@ -8,9 +8,9 @@ from service.graph.write_entities import entity_id, save_alias
 from service.streaming.words import phrases_of
 from service.types.entities import EntityType
 from tests import models
+from tests.graph.entity_builders import SAID, TOLD, remembered
 from tests.graph.fact_builders import tell
 from tests.graph.graph_builders import seed
-from tests.graph.test_entities import SAID, TOLD, remembered
 
 
 async def test_words_name_what_the_viewer_may_know_to_be_spoken_of(graph: Graph, space: str) -> None:

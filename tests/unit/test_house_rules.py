@@ -39,7 +39,7 @@ def test_every_error_has_a_code_of_its_own_and_says_something() -> None:
 
 
 def test_importing_every_module_loads_no_heavy_package() -> None:
-    """A second's start needs no torch: heavy packages load only inside what uses them (DESIGN §8, Install)."""
+    """A second's start needs no torch: heavy packages load only inside what uses them."""
     script = (
         "import importlib, pkgutil, sys, service\n"
         "for m in pkgutil.walk_packages(service.__path__, 'service.'):\n"
