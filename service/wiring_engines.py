@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IN_THE_GRAPH = "neo4j"
 """Value of the setting `engine` with which messages are searched where they are."""
+BATCH = 1_000
+"""Messages whose marks go in one transaction."""
 
 
 class Engines:
@@ -48,11 +50,12 @@ class Engines:
         return None if self._settings.engine == IN_THE_GRAPH else await self.mirror()
 
     async def forget(self, space: str) -> None:
-        """What engines mirror of a space, also those that are set no more. Raises EngineMissing where Mem0 was used and cannot
-        be opened now."""
+        """What engines mirror of a space, also those that are set no more, and the marks that they do. Raises EngineMissing where
+        Mem0 was used and cannot be opened now."""
         from service.engines.mem0 import Mem0Search
         from service.engines.mem_search import mirror_space
         from service.graph.graphiti_mirror import forget_graphiti_groups
+        from service.graph.mirrors import forget_marks
 
         await forget_graphiti_groups(self._graph, f"{mirror_space(space)}_")
         if self._settings.engine == "mem0":
@@ -63,6 +66,8 @@ class Engines:
                 await engine.forget(space)
             finally:
                 await engine.close()
+        while await self._graph.write(forget_marks, space, BATCH):
+            pass
 
     async def close(self) -> None:
         if self._engine is not None:

@@ -1,4 +1,4 @@
-"""Commands about the engine that the setting `engine` names: give it what it lacks, and take everything out of it again."""
+"""Commands about other engines than the graph: give the one that is set what it lacks, take everything out of all again."""
 
 from __future__ import annotations
 
@@ -41,15 +41,13 @@ def sync(space: SpaceName = None, as_json: AsJson = False) -> None:
 
 @engine.command("forget")
 def forget(space: SpaceName = None, as_json: AsJson = False) -> None:
-    """Take everything of the space out of the engine. The messages stay where they are, in the graph.
+    """Take everything of the space out of every engine, set or not. The messages stay where they are, in the graph.
 
     Example: voicegraph engine forget --space home
     """
 
-    async def work(services: Services) -> str:
-        mirror = await services.engines.mirror()
-        await mirror.forget(services.settings.space)
-        return mirror.name
+    async def work(services: Services) -> None:
+        await services.engines.forget(services.settings.space)
 
-    name = with_services(work, space=space)
-    show({"engine": name, "forgotten": True}, as_json, lambda: f"{name} holds nothing of this space any more.")
+    with_services(work, space=space)
+    show({"forgotten": True}, as_json, lambda: "No engine holds anything of this space beside the graph any more.")

@@ -90,6 +90,14 @@ WHERE m.said_at IS NOT NULL AND m.id IS NOT NULL AND any(mark IN m.mirrored WHER
 RETURN m.id AS id LIMIT $limit
 """
 
+FORGET_MARKS = """
+MATCH (m:Message {space: $space})
+WHERE m.said_at IS NOT NULL AND m.id IS NOT NULL AND m.mirrored IS NOT NULL
+WITH m LIMIT $limit
+REMOVE m.mirrored
+RETURN count(m) AS gone
+"""
+
 FORGET_MIRRORED = """
 UNWIND $ids AS id
 MATCH (m:Message {space: $space, id: id})
@@ -138,6 +146,11 @@ async def list_mirrored(tx: Tx, space: str, engine: str, limit: int) -> list[str
 async def forget_mirrored(tx: Tx, space: str, engine: str, ids: Sequence[str]) -> None:
     """Take note that `engine` has nothing of these messages any more."""
     await tx.run(FORGET_MIRRORED, space=space, engine=engine, ids=list(ids))
+
+
+async def forget_marks(tx: Tx, space: str, limit: int) -> int:
+    """Take note that no engine has anything of at most so many messages; of how many."""
+    return int((await rows(tx, FORGET_MARKS, space=space, limit=limit))[0]["gone"])
 
 
 FIND_PLACES = """
