@@ -50,8 +50,8 @@ class Engines:
         return None if self._settings.engine == IN_THE_GRAPH else await self.mirror()
 
     async def forget(self, space: str) -> None:
-        """What engines mirror of a space, also those that are set no more, and the marks that they do. Raises EngineMissing where
-        Mem0 was used and cannot be opened now."""
+        """What engines mirror of a space, also those that are set no more, with the marks that they do. Raises EngineMissing
+        where Mem0 was used and cannot be opened now."""
         from service.engines.mem0 import Mem0Search
         from service.engines.mem_search import mirror_space
         from service.graph.graphiti_mirror import forget_graphiti_groups
