@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from service.audio import decode
-from service.audio.affect import prosody
+from service.audio.prosody import prosody
 from service.graph.driver import Graph, Tx
 from service.graph.people import list_named_people
 from service.graph.personas import find_subject, list_shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from service.audio.affect import prosody
+from service.audio.prosody import prosody
 from service.types.audio import SAMPLE_RATE, Segment, Waveform
 
 
