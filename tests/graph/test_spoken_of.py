@@ -17,7 +17,7 @@ async def test_words_name_what_the_viewer_may_know_to_be_spoken_of(graph: Graph,
     world = await seed(graph, space, ["ana", "ruth", "ben"], SAID)
     await tell(world, TOLD)
     await remembered(world, models.parser())
-    names = phrases_of("Are the telescopes in the attic, or the piano?")
+    names = phrases_of("Are the telescopes in the attic, or the piano?", 3)
 
     async def named(*hearers: str, **viewer: bool) -> list[str]:
         scope = await world.scope(*hearers, **viewer)
