@@ -1,16 +1,16 @@
 """How is it kept what newer facts change? The queue is the facts themselves: one waits until it says that it was compared as
 what it is now, by extractor, comparison and speaker. So it is done exactly once, goes on where it broke off, and is done
-again for facts whose speaker was put right."""
+again for facts whose speaker was put right. Compared outside of any transaction, what came of it is kept only where nothing
+that was looked at has changed since."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
 from service.types.facts import FactKind
-from service.types.revisions import Change, Compared, Comparison
+from service.types.revisions import Change, Compared, Waiting
 
 LIST_PENDING = """
 MATCH (f:Fact {space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
@@ -33,6 +33,27 @@ MATCH (p)-[:SPEAKS]->(:Message)<-[:EVIDENCED_BY {role: 'source'}]-(f:Fact)
 RETURN speaker, collect(f {.id, .statement, .kind, .attribute, .value, .said_at}) AS facts
 """
 
+LIST_STILL_PENDING = """
+UNWIND $ids AS id
+MATCH (f:Fact {id: id, space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
+WITH f, head(COLLECT {
+  MATCH (p:Person)-[:SPEAKS]->(m)
+  MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person) WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+  RETURN shown.id
+}) AS speaker
+WITH f, $reviser + ' ' + f.extractor + ' ' + coalesce(speaker, 'nobody') AS mark
+WHERE f.compared_as IS NULL OR f.compared_as <> mark
+RETURN f.id AS id, mark
+"""
+
+LIST_IDS_TO_COMPARE = """
+UNWIND $speakers AS speaker
+MATCH (:Person {id: speaker, space: $space}) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+WITH DISTINCT speaker, p
+MATCH (p)-[:SPEAKS]->(:Message)<-[:EVIDENCED_BY {role: 'source'}]-(f:Fact)
+RETURN speaker, collect(f.id) AS ids
+"""
+
 SAVE_COMPARED = """
 UNWIND $facts AS row
 MATCH (f:Fact {id: row.id, space: $space})
@@ -51,34 +72,39 @@ SET r.change = row.change
 """
 
 
-async def compare_some(tx: Tx, space: str, session_id: str | None, change: Comparison, reviser: str, limit: int) -> int:
-    """Compare the next facts that wait, of one session or of all, with all that their speakers said; how many that were."""
-    await lock_space(tx, space)
+async def list_waiting(tx: Tx, space: str, session_id: str | None, reviser: str, limit: int) -> list[Waiting]:
+    """The next facts to compare, of one session or of all, with all that their speakers said."""
     pending = await rows(tx, LIST_PENDING, space=space, session_id=session_id, reviser=reviser, limit=limit)
-    speakers = sorted({row["speaker"] for row in pending if row["speaker"]})
+    found = await rows(tx, LIST_FACTS_TO_COMPARE, space=space, speakers=_speakers(row["speaker"] for row in pending))
     said = {
-        row["speaker"]: [_compared(fact) for fact in row["facts"]]
-        for row in await rows(tx, LIST_FACTS_TO_COMPARE, space=space, speakers=speakers)
+        row["speaker"]: tuple(Compared(**{**fact, "kind": FactKind(fact["kind"])}) for fact in row["facts"]) for row in found
     }
-    revisions = {
-        pair: made for row in pending for pair, made in _revisions(row["id"], said.get(row["speaker"], ()), change).items()
+    return [Waiting(row["id"], row["speaker"], row["mark"], said.get(row["speaker"], ())) for row in pending]
+
+
+async def save_compared(
+    tx: Tx, space: str, reviser: str, compared: Sequence[Waiting], revisions: Mapping[str, Mapping[tuple[str, str], Change]]
+) -> int:
+    """By the id of each of `compared`, what came of it, by (newer, older); of how many it was kept. Those that are not what
+    they were, or whose speaker has said more or less since, wait on."""
+    await lock_space(tx, space)
+    waiting = {
+        row["id"]: row["mark"]
+        for row in await rows(tx, LIST_STILL_PENDING, space=space, reviser=reviser, ids=[one.id for one in compared])
     }
-    await tx.run(SAVE_COMPARED, space=space, facts=[{"id": row["id"], "mark": row["mark"]} for row in pending])
-    written = [{"newer": newer, "older": older, "change": made.value} for (newer, older), made in sorted(revisions.items())]
+    speakers = _speakers(one.speaker for one in compared)
+    said = {row["speaker"]: set(row["ids"]) for row in await rows(tx, LIST_IDS_TO_COMPARE, space=space, speakers=speakers)}
+    kept = [
+        one
+        for one in compared
+        if waiting.get(one.id) == one.mark and {fact.id for fact in one.facts} == said.get(one.speaker or "", set())
+    ]
+    made = {pair: change for one in kept for pair, change in revisions[one.id].items()}
+    await tx.run(SAVE_COMPARED, space=space, facts=[{"id": one.id, "mark": one.mark} for one in kept])
+    written = [{"newer": newer, "older": older, "change": change.value} for (newer, older), change in sorted(made.items())]
     await tx.run(SAVE_REVISIONS, space=space, revisions=written)
-    return len(pending)
+    return len(kept)
 
 
-def _revisions(id: str, facts: Sequence[Compared], change: Comparison) -> dict[tuple[str, str], Change]:
-    """By (newer, older)."""
-    one = next((fact for fact in facts if fact.id == id), None)
-    found: dict[tuple[str, str], Change] = {}
-    for other in facts if one is not None else ():
-        if one is not None and other.id != id and (made := change(one, other)) is not None:
-            older, newer = sorted((one, other), key=lambda fact: fact.place)
-            found[newer.id, older.id] = made
-    return found
-
-
-def _compared(fact: Mapping[str, Any]) -> Compared:
-    return Compared(**{**fact, "kind": FactKind(fact["kind"])})
+def _speakers(found: Iterable[str | None]) -> list[str]:
+    return sorted({speaker for speaker in found if speaker})

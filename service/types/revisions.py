@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from service.types.facts import FactKind
 
@@ -37,10 +36,16 @@ class Compared:
         return self.said_at, self.id
 
 
-class Comparison(Protocol):
-    def __call__(self, one: Compared, other: Compared) -> Change | None:
-        """What the newer of the two does to the older; None: nothing."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A fact that is to be compared, as it was when that was listed."""
+
+    id: str
+    speaker: str | None
+    mark: str
+    """What it is compared as."""
+    facts: tuple[Compared, ...] = field(repr=False)
+    """All that its speaker said, itself among them; none without a speaker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from service.graph.access import ReadScope
 from service.graph.driver import Graph, changes
 from service.graph.dump import dump_space
 from service.graph.revisions import find_lag, list_revisions
-from service.graph.write_revisions import compare_some
-from service.memory.updater import REVISER, change
+from service.graph.write_revisions import list_waiting, save_compared
+from service.memory.updater import REVISER
 from service.pipelines.correct import Correct
-from service.pipelines.revise_facts import ReviseConfig, revise_facts
+from service.pipelines.revise_facts import ReviseConfig, revise_facts, revisions_of
 from service.types.revisions import Change, Revision, is_cancelled
 from tests.graph.fact_builders import Told, fact_id, tell
 from tests.graph.graph_builders import STARTED, Said, World, seed
@@ -70,7 +70,8 @@ async def test_facts_are_compared_once_and_the_lag_is_seen(world: World) -> None
 
 
 async def test_broken_off_and_in_any_batches_it_ends_the_same(world: World) -> None:
-    await world.graph.write(compare_some, world.space, None, change, REVISER, 2)
+    some = await world.graph.read(list_waiting, world.space, None, REVISER, 2)
+    assert await world.graph.write(save_compared, world.space, REVISER, some, revisions_of(some)) == 2
     await revise_facts(world.graph, world.space)
     before = await world.graph.read(dump_space, world.space)
     forget = "MATCH (f:Fact {space: $space}) REMOVE f.compared_as"
@@ -90,6 +91,18 @@ async def test_what_somebody_else_said_after_all_changes_nothing(world: World) -
     await world.merge("ben", "ana", confirmed=False)
     assert await revise_facts(world.graph, world.space) == 2, "whom merges make one"
     assert (2, Change.UPDATE) in await told(world, ana, 0)
+
+
+async def test_nothing_is_kept_of_a_comparison_with_what_has_changed_meanwhile(world: World) -> None:
+    seen = await world.graph.read(list_waiting, world.space, None, REVISER, 10)
+    await world.graph.write(changes, PUT_RIGHT, message=world.message(4), person=world.person("ben"))
+    found = revisions_of(seen)
+    assert await world.graph.write(save_compared, world.space, REVISER, seen, found) == 1, "of whom nobody knows"
+    assert await revise_facts(world.graph, world.space) == 4
+    ana, before = await world.scope("ana"), await world.graph.read(dump_space, world.space)
+    assert await told(world, ana, 2) == [(4, Change.UPDATE)] and await told(world, ana, 0) == [(1, Change.UPDATE)]
+    assert await world.graph.write(save_compared, world.space, REVISER, seen, found) == 0, "somebody was faster"
+    assert await world.graph.read(dump_space, world.space) == before
 
 
 async def test_a_correction_leaves_nothing_to_compare(world: World) -> None:
