@@ -31,6 +31,12 @@ class AffectConfig:
     least_pitch_range: float = 1.0  # semitones
     least_level: float = 1.5  # dB
     least_rate: float = 0.3  # words a second
+    felt_share: float = 0.5  # of valence, of what the speaker says to feel; the rest of all words
+    more: float = 1.3  # times the valence of a word after "so", "really"
+    less: float = 0.7  # and after "a bit"
+    words_share: float = 0.8  # of what a word of feeling differs from the everyday, in arousal
+    shout: float = 0.05  # of arousal for each exclamation mark
+    shouts: int = 3  # of them at most
     clip: float = 2.5  # spreads; beyond, it is a mistake of the measuring
 
 
@@ -69,7 +75,8 @@ def affect(
     felt = [m for m in marks if m.aspect is Aspect.FEELING and m.emotion is not None]
     valence = _valence(sentences, config)
     if felt:
-        valence = 0.5 * valence + 0.5 * math.copysign(felt[0].intensity, felt[0].polarity)
+        said = math.copysign(felt[0].intensity, felt[0].polarity)
+        valence = (1 - config.felt_share) * valence + config.felt_share * said
     stirred = config.everyday + _arousal_of_words(sentences, config) + _arousal_of_voice(prosody, usually, config)
     return Affect(round(valence, 4), round(min(1.0, max(0.0, stirred)), 4), felt[0].emotion if felt else None)
 
@@ -82,7 +89,7 @@ def _valence(sentences: Sequence[Sentence], config: AffectConfig) -> float:
             value = WORDS.get(word, WORDS.get(sentence.tokens[i].lemma.lower(), 0.0))
             before = set(words[max(0, i - config.reach) : i])
             if value:
-                value *= 1.3 if before & MORE else 0.7 if before & LESS else 1.0
+                value *= config.more if before & MORE else config.less if before & LESS else 1.0
                 total += value * (config.denied if before & {"not", "n't", "never", "no"} else 1.0)
     return total / math.sqrt(total * total + config.saturation) if total else 0.0
 
@@ -91,8 +98,10 @@ def _arousal_of_words(sentences: Sequence[Sentence], config: AffectConfig) -> fl
     """What the words of feeling add to, or take from, the everyday; exclamation marks a little."""
     tokens = [token for sentence in sentences for token in sentence.tokens]
     states = [STATES[token.lower].arousal for token in tokens if token.lower in STATES]
-    shouted = min(3, sum(token.text.count("!") for token in tokens)) * 0.05
-    return (max(states, key=lambda a: abs(a - config.everyday)) - config.everyday if states else 0.0) * 0.8 + shouted
+    shouted = config.shout * min(config.shouts, sum(token.text.count("!") for token in tokens))
+    return (
+        max(states, key=lambda a: abs(a - config.everyday)) - config.everyday if states else 0.0
+    ) * config.words_share + shouted
 
 
 def _arousal_of_voice(prosody: Prosody | None, usually: Usual | None, config: AffectConfig) -> float:

@@ -18,6 +18,7 @@ from service.memory.right_brain.lexicon import (
     INCLINED,
     LESS,
     LIKING,
+    MARKS,
     MOMENTARY,
     MORE,
     NO_TARGETS,
@@ -76,7 +77,7 @@ def _of_sentence(sentence: Sentence) -> Iterator[Mark]:
                 yield mark
     plain = "".join(f" {t.text}" if i and t.begin > tree[i - 1].end else t.text for i, t in enumerate(tree.tokens))
     if (match := _FED_UP.search(plain)) is not None and (target := _clean(match["target"])) is not None:
-        yield Mark(Aspect.FEELING, 0.7, -0.7, Emotion.ANGER, target)
+        yield Mark(Aspect.FEELING, MARKS.fed_up, -MARKS.fed_up, Emotion.ANGER, target)
 
 
 def _heads(tree: Tree) -> list[int]:
@@ -112,7 +113,7 @@ def _said_of_oneself(tree: Tree, head: int) -> Iterator[Mark]:
         and negated
         and any(tree[a].lower in ("ca", "can", "could") for a in tree.auxiliaries(head))
     ):
-        yield from _liking(tree, head, -0.9, False, over, strength)
+        yield from _liking(tree, head, MARKS.unbearable, False, over, strength)
     elif lemma in EXPERIENCES and not negated:
         yield from _felt(tree, head, EXPERIENCES[lemma], strength)
     elif (
@@ -122,7 +123,7 @@ def _said_of_oneself(tree: Tree, head: int) -> Iterator[Mark]:
         and not tree.infinitive(head)
         and (who := _target(tree, tree.child(head, "dobj"))) is not None
     ):
-        yield Mark(Aspect.FEELING, 0.6, 0.5, Emotion.SADNESS, who, _cause(tree, head))
+        yield Mark(Aspect.FEELING, MARKS.missing, MARKS.missed, Emotion.SADNESS, who, _cause(tree, head))
     elif lemma in ("be", "feel", "get", "become", "seem") and now:
         yield from _states(tree, head, negated, over, strength)
 
@@ -147,10 +148,10 @@ def _states(tree: Tree, head: int, negated: bool, over: bool, strength: float) -
             and not tree.infinitive(head)
             and (target := _target(tree, tree.child(child, "pobj", "pcomp")))
         ):
-            yield _attitude(target, -0.6 if negated else 0.6, strength, over)
+            yield _attitude(target, -MARKS.into if negated else MARKS.into, strength, over)
         if (trait := _trait(tree, child, always)) is not None and tree[head].lemma == "be":
             polarity = -1.0 if negated else 1.0
-            yield Mark(Aspect.SELF, 0.6, 0.0 if over else polarity, target=trait, changed=over)
+            yield Mark(Aspect.SELF, MARKS.trait, 0.0 if over else polarity, target=trait, changed=over)
         elif tree[head].lemma == "feel" and word in FELT and not negated:
             yield from _felt(tree, child, FELT[word], max(strength, _strength(tree, child)), above=head)
         elif word in STATES and not negated and child != head:
@@ -179,7 +180,7 @@ def _done_to_me(tree: Tree, head: int, subject: int) -> Iterator[Mark]:
         if "me" in objects and state is not None:
             yield _feeling(STATES[state], strength, target, _cause(tree, head))
         elif "me" in objects and lemma == "drive" and objects & {"crazy", "mad", "insane", "nuts", "up"}:
-            yield _feeling(Feeling(Emotion.ANGER, -0.6, 0.7), strength, target, _cause(tree, head))
+            yield _feeling(Feeling(Emotion.ANGER, -MARKS.driven, MARKS.driven_arousal), strength, target, _cause(tree, head))
 
 
 def _favourite(tree: Tree, head: int, subject: int) -> Iterator[Mark]:
@@ -191,7 +192,7 @@ def _favourite(tree: Tree, head: int, subject: int) -> Iterator[Mark]:
         lower = [tree[i].lower for i in tree.subtree(one)]
         own = "my" in lower and bool({"favourite", "favorite"} & set(lower))
         if own and (target := _target(tree, other)) is not None and not tree.negated(head):
-            yield _attitude(target, 0.8, 0.0, False)
+            yield _attitude(target, MARKS.favourite, 0.0, False)
             return
 
 
@@ -200,22 +201,22 @@ def _used_to(tree: Tree, head: int) -> Iterator[Mark]:
     inner = tree.child(head, "xcomp")
     assert inner is not None
     if tree[inner].lemma in LIKING and (target := _object(tree, inner)) is not None:
-        yield Mark(Aspect.ATTITUDE, 0.5, 0.0, target=target, changed=True)
+        yield Mark(Aspect.ATTITUDE, MARKS.over, 0.0, target=target, changed=True)
     for child in tree.children(inner, "acomp", "attr"):
         if (trait := _trait(tree, child, True)) is not None:
-            yield Mark(Aspect.SELF, 0.5, 0.0, target=trait, changed=True)
+            yield Mark(Aspect.SELF, MARKS.over, 0.0, target=trait, changed=True)
 
 
 def _liking(tree: Tree, head: int, liking: float, negated: bool, over: bool, strength: float) -> Iterator[Mark]:
     if (target := _object(tree, head)) is None:
         return
-    polarity = -0.7 * liking if negated and liking > 0 else 0.0 if negated else liking
+    polarity = -MARKS.not_liking * liking if negated and liking > 0 else 0.0 if negated else liking
     if polarity or over:
         yield _attitude(target, polarity, strength, over)
 
 
 def _attitude(target: str, polarity: float, strength: float, over: bool) -> Mark:
-    intensity = min(1.0, abs(polarity or 0.5) + strength)
+    intensity = min(1.0, abs(polarity or MARKS.over) + strength)
     return Mark(Aspect.ATTITUDE, intensity, max(-1.0, min(1.0, polarity)), target=target, changed=over)
 
 
@@ -240,7 +241,7 @@ def _felt(tree: Tree, head: int, feeling: Feeling, strength: float, above: int |
 
 
 def _feeling(feeling: Feeling, strength: float, target: str | None, cause: str | None) -> Mark:
-    intensity = max(0.1, min(1.0, feeling.intensity + strength))
+    intensity = max(MARKS.least, min(1.0, feeling.intensity + strength))
     return Mark(Aspect.FEELING, intensity, feeling.valence, feeling.emotion, target, cause)
 
 
@@ -294,7 +295,7 @@ def _strength(tree: Tree, head: int) -> float:
     near = {tree[i].lower for i in tree.children(head, "advmod", "npadvmod", "amod")} | {
         tree[j].lower for i in tree.children(head, "advmod", "npadvmod") for j in tree.children(i)
     }
-    return 0.15 * bool(near & MORE) - 0.2 * bool(near & LESS)
+    return MARKS.more * bool(near & MORE) - MARKS.less * bool(near & LESS)
 
 
 def _perfect(tree: Tree, head: int) -> bool:

@@ -20,6 +20,29 @@ J, C, S, A, X, T, L = (
 
 
 @dataclass(frozen=True, slots=True)
+class MarkConfig:
+    """What no single word of this list decides: by hand, as the list is; right on tests/unit/memory/right_brain, 2026-11."""
+
+    fed_up: float = 0.7  # intensity of "I'm fed up with", and how unpleasant
+    unbearable: float = -0.9  # liking of what one cannot stand
+    missing: float = 0.6  # intensity of missing somebody
+    missed: float = 0.5  # liking of whom one misses
+    into: float = 0.6  # liking of what one is into
+    favourite: float = 0.8  # of a favourite
+    trait: float = 0.6  # intensity of what one says to be
+    over: float = 0.5  # of what was so and is no more
+    driven: float = 0.6  # how unpleasant it is to be driven mad
+    driven_arousal: float = 0.7
+    not_liking: float = 0.7  # dislike by "I don't like", of the liking denied
+    more: float = 0.15  # added to an intensity by "so", "really"
+    less: float = 0.2  # taken by "a bit"
+    least: float = 0.1  # intensity of a feeling that is said at all
+
+
+MARKS = MarkConfig()
+
+
+@dataclass(frozen=True, slots=True)
 class Feeling:
     emotion: Emotion
     valence: float
