@@ -50,7 +50,7 @@ async def forget_inferred_of(tx: Tx, space: str, people: Sequence[str]) -> None:
 
 
 async def obey_unwilling(tx: Tx, space: str, people: Sequence[str]) -> None:
-    """Of `people`, who are one from now on, nothing stays inferred if one of them does not want it. The caller holds the lock."""
+    """Of `people`, who are one from now on, nothing stays inferred if one of them refused. The caller holds the lock."""
     if await rows(tx, FIND_UNWILLING, space=space, people=list(people), purpose=INFER_PERSONA):
         await forget_inferred_of(tx, space, people)
 
