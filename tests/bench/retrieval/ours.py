@@ -2,7 +2,7 @@
 
 `ours` is the service as it ships; `ours_one_round` the same stopped after the first round. For evaluation only, the first round
 ranked by other weights: `ours_loco` by those learned on the other conversations of LoCoMo, `ours_from_locomo` by those learned
-on all of LoCoMo and on no meeting. What is answered from the edges alone is ranked by no weights, and is the same in all of them.
+on all of LoCoMo and on no meeting. What is answered from the edges alone is ranked by no weights, and is the same in all.
 On NEO4J_URI's server, else one of its own.
 """
 
