@@ -38,7 +38,7 @@ class Reading:
     answer to "ask as Ana" leads to Ana's messages, whoever the request itself is from."""
 
     def __init__(self, graph: Graph, viewer: Viewer, scope: ReadScope) -> None:
-        self._graph = graph
+        self.graph = graph
         self.viewer = viewer
         self.scope = scope
         self.people: DataLoader[str, Person | None] = DataLoader(self._by_id(find_people))
@@ -55,7 +55,7 @@ class Reading:
 
     async def read(self, work: Callable[Concatenate[Tx, ReadScope, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(tx, scope, …)` in a read transaction."""
-        return await self._graph.read(work, self.scope, *args, **kwargs)
+        return await self.graph.read(work, self.scope, *args, **kwargs)
 
     def _by_id(
         self, find: Callable[[Tx, ReadScope, Sequence[str]], Awaitable[Mapping[str, T]]]

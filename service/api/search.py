@@ -242,7 +242,8 @@ class SearchResultType:
 
     @strawberry.field(description="Clusters that hits belong to; a hit in none stands in none.", metadata={"weight": 10})
     async def clusters(self) -> list[ClusterType]:
-        return [ClusterType.from_record(one) for one in await self.reading.read(clusters_of, self.found)]
+        reading = self.reading
+        return [ClusterType.from_record(one) for one in await clusters_of(reading.graph, reading.scope, self.found)]
 
     @classmethod
     def from_record(cls, result: SearchResult, reading: Reading, explain: bool) -> SearchResultType:

@@ -131,8 +131,7 @@ def _largest(theme: str, near: Mapping[str, set[str]], asked: Sequence[Activatio
     asks = Counter(e for one in asked for e in one.entities)
     inside = {e: set(others) for e, others in near.items()}
     while len(inside) >= config.min_size:
-        rho = coherence(inside, asked)
-        if len(inside) <= config.max_size and rho > alpha:
+        if len(inside) <= config.max_size and (rho := coherence(inside, asked)) > alpha:
             return Cluster(theme, frozenset(inside), rho, _supporting(frozenset(inside), asked))
         weakest = min(inside, key=lambda e: (len(inside[e]), asks[e], e))
         rest = {e: others - {weakest} for e, others in inside.items() if e != weakest}

@@ -3,6 +3,7 @@ is stored but the questions, and these expire."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,27 +56,42 @@ async def remember_question(graph: Graph, scope: ReadScope, question: str, hits:
         await graph.write(save_question, scope, question.strip(), best, now=datetime.now(UTC), keep=timedelta(days=days))
 
 
-async def clusters_of(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> tuple[HitCluster, ...]:
+async def clusters_of(graph: Graph, scope: ReadScope, messages: Sequence[str]) -> tuple[HitCluster, ...]:
     """The promoted clusters that these hits (ids, best first) belong to, each hit in the one that it shares most with."""
+    asked, known = await graph.read(_asked, scope)
+    found = await asyncio.to_thread(_found, asked, known)
+    if not found:
+        return ()
+    placed = _placed(found, messages, await graph.read(_spoken_of, scope, messages))
+    times = Counter(e for one in asked for e in one.entities)
+    names = {id: entity.name for id, entity in known.items()}
+    return tuple(_told(cluster, hits, asked, times, names) for cluster, hits in zip(found, placed, strict=True) if hits)
+
+
+async def _asked(tx: Tx, scope: ReadScope) -> tuple[list[AskedBefore], dict[str, KnownEntity]]:
+    """The asker's questions, the oldest first, and the entities that they touch."""
     asked = list(reversed(await list_asked_before(tx, scope, now=datetime.now(UTC), limit=CONFIG.questions)))
     touched = sorted({e for one in asked for e in one.entities})
     as_named = await entities_by_id(tx, scope, touched) if touched else {}
     asked = [replace(one, entities=_as_shown(one.entities, as_named)) for one in asked]
+    return asked, {entity.id: entity for entity in as_named.values()}
+
+
+def _found(asked: Sequence[AskedBefore], known: Mapping[str, KnownEntity]) -> list[Cluster]:
     activations = [Activation(one.id, one.entities) for one in asked]
-    known = {entity.id: entity for entity in as_named.values()}
-    found = [
+    themes = {id: entity.theme for id, entity in known.items()}
+    return [
         cluster
-        for cluster in emerged(activations, {id: entity.theme for id, entity in known.items()}, CONFIG.emergence)
+        for cluster in emerged(activations, themes, CONFIG.emergence)
         if promoted(cluster, activations, CONFIG.emergence)
     ]
-    if not found:
-        return ()
+
+
+async def _spoken_of(tx: Tx, scope: ReadScope, messages: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Entities of each message."""
     named = await list_entities_of_messages(tx, scope, messages)
     as_named = await entities_by_id(tx, scope, sorted({e for entities in named.values() for e in entities}))
-    placed = _placed(found, messages, {id: _as_shown(entities, as_named) for id, entities in named.items()})
-    times = Counter(e for one in asked for e in one.entities)
-    names = {id: entity.name for id, entity in known.items()}
-    return tuple(_told(cluster, hits, asked, times, names) for cluster, hits in zip(found, placed, strict=True) if hits)
+    return {id: _as_shown(entities, as_named) for id, entities in named.items()}
 
 
 def _as_shown(entities: Iterable[str], known: Mapping[str, KnownEntity]) -> frozenset[str]:

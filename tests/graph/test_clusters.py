@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from service.graph.access import read_scope
 from service.graph.driver import Graph, rows
 from service.graph.questions import list_asked_before, save_question
 from service.language.parser import SpacyParser
+from service.memory.emergence import Cluster, emerged
 from service.pipelines.clusters import clusters_of, remember_question
 from service.pipelines.entities import RememberEntities
 from service.types.people import Principal
@@ -41,13 +44,25 @@ async def world(graph: Graph, space: str) -> World:
 
 async def test_hits_come_in_the_clusters_of_the_askers_own_questions(world: World) -> None:
     ana, hits = await world.scope("ana"), [world.message(i) for i in (3, 1, 0)]
-    (rooms,) = await world.graph.read(clusters_of, ana, hits)
+    (rooms,) = await clusters_of(world.graph, ana, hits)
     assert rooms.messages == (world.message(1), world.message(0)), "not the piano's, which nobody asks for again"
     assert rooms.theme == "home" and 0 < rooms.coherence < 1
     assert set(rooms.label.split(", ")) <= {"sofa", "lamp", "table", "carpet"}
     assert set(rooms.supporting) <= {text for text, _ in ASKED[:4]} and len(rooms.supporting) >= 3
     for names in (("ben",), ("ana", "ben"), ("cleo",)):
-        assert await world.graph.read(clusters_of, await world.scope(*names), hits) == (), "what Ana asked is hers"
+        assert await clusters_of(world.graph, await world.scope(*names), hits) == (), "what Ana asked is hers"
+
+
+async def test_the_service_goes_on_while_clusters_are_looked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def seen(*given: Any) -> tuple[Cluster, ...]:
+        threads.append(threading.current_thread())
+        return emerged(*given)
+
+    monkeypatch.setattr("service.pipelines.clusters.emerged", seen)
+    assert await clusters_of(world.graph, await world.scope("ana"), [world.message(0)])
+    assert threads and threading.main_thread() not in threads
 
 
 async def test_questions_are_kept_as_long_as_told_and_touch_what_may_be_read(world: World) -> None:
@@ -75,10 +90,10 @@ async def test_who_only_asks_in_her_name_leaves_her_no_question_and_reads_none(w
     await remember_question(world.graph, acting, "Put into her mouth?", hits, days=1)
     await world.graph.write(save_question, acting, "And again?", hits, now=now, keep=timedelta(days=1))
     assert await world.graph.read(list_asked_before, acting, now=now, limit=9) == []
-    assert await world.graph.read(clusters_of, acting, hits) == ()
+    assert await clusters_of(world.graph, acting, hits) == ()
     asked = await world.graph.read(list_asked_before, own, now=now, limit=9)
     assert {one.text for one in asked} == {text for text, _ in ASKED}
-    assert len(await world.graph.read(clusters_of, own, hits)) == 1
+    assert len(await clusters_of(world.graph, own, hits)) == 1
     overheard = await world.graph.read(read_scope, replace(viewer, principal=her, unknown_hearer=True))
     assert await world.graph.read(list_asked_before, overheard, now=now, limit=9) == [], "somebody unknown listens"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.memory import emergence
 from service.memory.emergence import Activation, Cluster, EmergenceConfig, coherence, emerged, promoted, threshold
 
 GARDEN = ["rose", "tulip", "hedge", "lawn"]
@@ -79,6 +81,19 @@ def test_too_large_is_peeled_to_what_is_told() -> None:
     log = asked(*[[*GARDEN, *everything[i : i + 12]] for i in range(0, 18, 2)], *[GARDEN] * 6)
     for cluster in emerged(log, THEMES, EmergenceConfig(max_size=5)):
         assert len(cluster.members) <= 5
+
+
+def test_how_coherent_it_is_is_asked_only_of_what_is_small_enough_to_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all others it would take the square of their number."""
+    sizes: list[int] = []
+
+    def seen(members: Collection[str], log: Sequence[Activation]) -> float:
+        sizes.append(len(members))
+        return coherence(members, log)
+
+    monkeypatch.setattr(emergence, "coherence", seen)
+    emerged(asked(*[[f"other {i}" for i in range(60)]] * 4), THEMES, EmergenceConfig(max_size=5))
+    assert sizes and max(sizes) <= 5
 
 
 @given(st.lists(st.frozensets(st.sampled_from([*GARDEN, "other 1", "other 2", "boat"]), max_size=5), max_size=12))
