@@ -37,7 +37,7 @@ class Felt:
 LIST_SHOWN = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids
 MATCH (p)-[:SPEAKS]->(m:Message)
-WHERE m.affect_of IN $ids AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+WHERE m.affect_of IN $ids AND m.said_at >= $since AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
 RETURN m.id AS message_id, m.session_id AS session_id, m.said_at AS said_at, m.marks AS marks, COLLECT {
   MATCH (m)-[to:ADDRESSES]->(q:Person) WHERE to.confidence >= $sure
   MATCH (q) (()-[:MERGED_INTO]->()){0,12} (shown:Person) WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
@@ -70,10 +70,12 @@ async def find_subject(tx: Tx, scope: ReadScope, person_id: str | None) -> tuple
     return scope.own if not set(same).isdisjoint(scope.own) else ()
 
 
-async def list_shown(tx: Tx, scope: ReadScope, subject: tuple[str, ...]) -> tuple[list[Shown], dict[str, datetime]]:
-    """What turns in the scope show of `subject` (of `find_subject`), targets as said; and when they were first heard in each of
-    the sessions that were read."""
-    found = await rows(tx, LIST_SHOWN, space=scope.space, audiences=scope.audiences, ids=subject, sure=SURE)
+async def list_shown(
+    tx: Tx, scope: ReadScope, subject: tuple[str, ...], since: datetime
+) -> tuple[list[Shown], dict[str, datetime]]:
+    """What turns in the scope from `since` on show of `subject` (of `find_subject`), targets as said; and when they were first
+    heard in each of the sessions that were read."""
+    found = await rows(tx, LIST_SHOWN, space=scope.space, audiences=scope.audiences, ids=subject, since=since, sure=SURE)
     heard: dict[str, datetime] = {}
     shown: list[Shown] = []
     for row in found:

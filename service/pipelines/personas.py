@@ -27,7 +27,7 @@ from service.graph.write_personas import (
     save_personas,
 )
 from service.memory.right_brain.affect import Usual, affect, usual
-from service.memory.right_brain.consolidate import consolidate, target_key
+from service.memory.right_brain.consolidate import ConsolidateConfig, consolidate, target_key
 from service.memory.right_brain.feelings import marks
 from service.memory.right_brain.said import description
 from service.retrieval.lucene import escaped
@@ -141,7 +141,7 @@ async def find_personas(tx: Tx, scope: ReadScope, person_id: str | None, now: da
     subject = await find_subject(tx, scope, person_id)
     if not subject:
         return None
-    shown, heard = await list_shown(tx, scope, subject)
+    shown, heard = await list_shown(tx, scope, subject, now - ConsolidateConfig().window)
     names = sorted({one.target for one in shown if one.target and one.target[:1].isupper() and ":" not in one.target})
     words = escaped(" ".join(names)) if names else ""
     near = await list_named_people(tx, scope, words) if words else {}

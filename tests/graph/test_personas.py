@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from service.graph.driver import Graph, changes, rows
 from service.graph.dump import Dump, dump_space
 from service.graph.forget_inferred import INFER_PERSONA
 from service.graph.paging import Page
-from service.graph.personas import find_subject, list_felt
+from service.graph.personas import find_subject, list_felt, list_shown
 from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
 from service.graph.write_corrections import merge_people
@@ -360,3 +361,7 @@ async def test_turns_that_were_read_are_listed_newest_first_for_their_speaker_al
     rest = await graph.read(list_felt, scope, subject, page=Page(first=9, after=first.cursors[-1]))
     assert [one.message_id for one in rest.items] == [world.message(i) for i in (5, 4, 3, 1, 0)]
     assert await graph.read(find_subject, await world.scope("ben"), world.person("ana")) == ()
+    early, late = rest.items[-1].said_at, first.items[0].said_at
+    windows = [await graph.read(list_shown, scope, subject, since) for since in (early, late, late + timedelta(days=1))]
+    assert len(windows[0][0]) > len(windows[1][0])
+    assert windows[2] == ([], {}), "what is long ago is not even read"

@@ -29,6 +29,7 @@ class ConsolidateConfig:
     situation: float = 0.5  # share of turns with one and the same cause above which a mood is that cause's
     attitude_half_life: timedelta = timedelta(days=180)
     feeling_half_life: timedelta = timedelta(days=30)
+    window: timedelta = timedelta(days=1_800)  # ten of the longer half-lives: an occasion before that weighs a thousandth
     faded: float = 0.25  # occasions, each halved by its age: below it is forgotten
     doubted: float = 0.5  # of the intensity while the last occasion said the opposite
     undecided: float = 0.1  # summed polarity of an occasion below which it says neither
