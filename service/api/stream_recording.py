@@ -33,9 +33,7 @@ class Recording:
 
     async def keep(self, samples: Samples) -> None:
         """Raises what Uploads.save did, if it did already."""
-        if self._saving.done():
-            await self._saving
-        await self._waiting.put((np.clip(samples, -1, 32767 / 32768) * 32768).astype("<i2").tobytes())
+        await self._give((np.clip(samples, -1, 32767 / 32768) * 32768).astype("<i2").tobytes())
         self._heard = self._heard or bool(np.any(samples))
 
     async def __aenter__(self) -> Recording:
@@ -54,11 +52,19 @@ class Recording:
             await asyncio.wait([self._saving])
 
     async def _ingested(self) -> str:
-        if not self._saving.done():  # else it failed, and nobody makes room
-            await self._waiting.put(None)
+        await self._give(None)
         upload = await self._saving
         wanted = IngestInput(upload_id=ID(upload.id), title=self._title, started_at=self._stream.opened_at, zone=self._zone)
         return (await ingest(self._context, wanted, f"stream {self._stream.id}")).id
+
+    async def _give(self, piece: bytes | None) -> None:
+        giving = asyncio.create_task(self._waiting.put(piece))
+        try:
+            await asyncio.wait([giving, self._saving], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            giving.cancel()  # where the saving ended first, nobody makes room any more
+        if self._saving.done():
+            await self._saving
 
     async def _sound(self) -> AsyncIterator[bytes]:
         yield WAV_HEADER
