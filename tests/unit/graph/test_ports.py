@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 
 from service.graph.ports import free_port, listens
 
@@ -13,7 +15,9 @@ def test_a_port_on_which_another_process_listens_is_not_taken_for_ones_own() -> 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert listens(os.getpid(), port)
-        assert not listens(os.getppid(), port)
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+            assert not listens(other.pid, port)
+            other.communicate()
     assert not listens(os.getpid(), port)
 
 
