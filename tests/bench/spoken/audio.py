@@ -46,8 +46,8 @@ async def write(
     *,
     recognise: bool = False,
     remember: Remember | None = None,
-) -> tuple[Written, float]:
-    """All sessions of a rendered scenario, into a new space; and the share of turns whose speaker was heard rightly.
+) -> tuple[Written, list[bool]]:
+    """All sessions of a rendered scenario, into a new space; and for each turn whether its speaker was heard rightly.
 
     `folder`: for transcripts. Raises FileNotFoundError where something is not rendered."""
     await graph.write(save_space, SpaceSettings(space, anonymous_voices=AnonymousVoices.KEEP))
@@ -80,7 +80,7 @@ async def write(
         written = await graph.read(list_written_turns, space, report.session_id)
         messages |= held(session, rendered.times, written)
         right += heard_rightly(session, rendered.times, written, people)
-    return Written(space, people, messages), float(np.mean(right))
+    return Written(space, people, messages), right
 
 
 def held(session: Session, times: Sequence[Segment], written: Sequence[WrittenTurn]) -> dict[str, tuple[str, ...]]:
