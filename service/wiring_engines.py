@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 IN_THE_GRAPH = "neo4j"
 """Value of the setting `engine` with which messages are searched where they are."""
-BATCH = 1_000
-"""Messages whose marks go in one transaction."""
 
 
 class Engines:
@@ -55,7 +53,7 @@ class Engines:
         from service.engines.mem0 import Mem0Search
         from service.engines.mem_search import mirror_space
         from service.graph.graphiti_mirror import forget_graphiti_groups
-        from service.graph.mirrors import forget_marks
+        from service.pipelines.mirror import forget_all_marks
 
         await forget_graphiti_groups(self._graph, f"{mirror_space(space)}_")
         if self._settings.engine == "mem0":
@@ -66,8 +64,7 @@ class Engines:
                 await engine.forget(space)
             finally:
                 await engine.close()
-        while await self._graph.write(forget_marks, space, BATCH):
-            pass
+        await forget_all_marks(self._graph, space)
 
     async def close(self) -> None:
         if self._engine is not None:

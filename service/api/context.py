@@ -180,10 +180,7 @@ class Context(BaseContext):
 
     async def hearers(self) -> tuple[HeardVoice, ...]:
         """The voices named as hearing what is told. Raises InvalidInput, NotFound."""
-        clips = self.credentials.asked.heard_by_voices
-        if len(clips) > MAX_CLIPS:
-            raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
-        return tuple([await self._heard(self.upload(id)) for id in clips])
+        return tuple(await self._heard_each(self.credentials.asked.heard_by_voices))
 
     async def viewer(self, voice: HeardVoice | None, others: tuple[HeardVoice, ...]) -> Viewer | ViewerRefused:
         """Who asks now, with a voice that is no upload, as the credentials say. Raises TokenNotAccepted, NotAllowed."""
@@ -194,10 +191,7 @@ class Context(BaseContext):
         return Reading(self.services.graph, viewer, await self.services.graph.read(read_scope, viewer))
 
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
-        clips = [self.upload(id) for id in ((asked.voice,) if asked.voice else ()) + asked.heard_by_voices]
-        if len(clips) > MAX_CLIPS:
-            raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
-        voices = [await self._heard(clip) for clip in clips]
+        voices = await self._heard_each(((asked.voice,) if asked.voice else ()) + asked.heard_by_voices)
         voice = voices.pop(0) if asked.voice else None
         answer = await self._resolved(principal, space, asked, voice, tuple(voices))
         if isinstance(answer, ViewerRefused):
@@ -223,6 +217,12 @@ class Context(BaseContext):
             heard_by=asked.heard_by,
             heard_by_voices=others,
         )
+
+    async def _heard_each(self, uploads: tuple[str, ...]) -> list[HeardVoice]:
+        clips = [self.upload(id) for id in uploads]
+        if len(clips) > MAX_CLIPS:
+            raise InvalidInput(what="the number of voices", given=len(clips), needed=f"at most {MAX_CLIPS}")
+        return [await self._heard(clip) for clip in clips]
 
     async def _heard(self, clip: Path) -> HeardVoice:
         """Heard once an operation, however many of its fields ask with it."""

@@ -78,14 +78,13 @@ async def _scope(services: Services, **asked: Any) -> ReadScope:
 async def the_person(services: Services, name_or_id: str) -> str:
     """The id of the one with this id, or else with this name in any case. Raises NotFound, and InvalidInput for a name
     of several."""
-    from service.graph.people import find_person, list_named_people
-    from service.retrieval.lucene import escaped
+    from service.graph.people import find_person
+    from service.pipelines.named import people_named_in
 
     scope = await scope_of_all(services)
     if await services.graph.read(find_person, scope, name_or_id) is not None:
         return name_or_id
-    words = escaped(name_or_id)
-    near = await services.graph.read(list_named_people, scope, words) if words else {}
+    near = await services.graph.read(people_named_in, scope, name_or_id)
     found = [id for id, names in near.items() if name_or_id.casefold() in (name.casefold() for name in names)]
     if not found:
         raise NotFound(kind="person", id=name_or_id)

@@ -84,24 +84,12 @@ SET m.mirrored = [mark IN coalesce(m.mirrored, []) WHERE NOT mark STARTS WITH $e
                + ($engine + '/<space>/' + row.audience)
 """
 
-LIST_MIRRORED = """
-MATCH (m:Message {space: $space})
-WHERE m.said_at IS NOT NULL AND m.id IS NOT NULL AND any(mark IN m.mirrored WHERE mark STARTS WITH $engine + '/')
-RETURN m.id AS id LIMIT $limit
-"""
-
 FORGET_MARKS = """
 MATCH (m:Message {space: $space})
 WHERE m.said_at IS NOT NULL AND m.id IS NOT NULL AND m.mirrored IS NOT NULL
 WITH m LIMIT $limit
 REMOVE m.mirrored
 RETURN count(m) AS gone
-"""
-
-FORGET_MIRRORED = """
-UNWIND $ids AS id
-MATCH (m:Message {space: $space, id: id})
-SET m.mirrored = [mark IN m.mirrored WHERE NOT mark STARTS WITH $engine + '/']
 """
 
 
@@ -136,16 +124,6 @@ async def save_mirrored(tx: Tx, space: str, engine: str, text_space: str, messag
     """Message id → the audience under which `engine` has it now. Messages that moved meanwhile are listed again."""
     given = [{"id": id, "audience": audience} for id, audience in messages.items()]
     await tx.run(for_space(SAVE_MIRRORED, text_space), space=space, engine=engine, messages=given)
-
-
-async def list_mirrored(tx: Tx, space: str, engine: str, limit: int) -> list[str]:
-    """Ids of messages of which `engine` has something."""
-    return [row["id"] for row in await rows(tx, LIST_MIRRORED, space=space, engine=engine, limit=limit)]
-
-
-async def forget_mirrored(tx: Tx, space: str, engine: str, ids: Sequence[str]) -> None:
-    """Take note that `engine` has nothing of these messages any more."""
-    await tx.run(FORGET_MIRRORED, space=space, engine=engine, ids=list(ids))
 
 
 async def forget_marks(tx: Tx, space: str, limit: int) -> int:

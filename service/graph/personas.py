@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from service.graph.driver import rows
 from service.graph.paging import Page, Paged, paged, parameters
 from service.graph.people import list_same_people
-from service.graph.write_personas import SURE, mark_of, shown_of
+from service.graph.write_personas import SURE, mark_of, shown_and_heard
 from service.types.affect import Affect, Emotion, Mark, Shown
 
 if TYPE_CHECKING:
@@ -76,12 +76,7 @@ async def list_shown(
     """What turns in the scope from `since` on show of `subject` (of `find_subject`), targets as said; and when they were first
     heard in each of the sessions that were read."""
     found = await rows(tx, LIST_SHOWN, space=scope.space, audiences=scope.audiences, ids=subject, since=since, sure=SURE)
-    heard: dict[str, datetime] = {}
-    shown: list[Shown] = []
-    for row in found:
-        heard.setdefault(row["session_id"], row["said_at"])
-        shown += shown_of(row)
-    return shown, heard
+    return shown_and_heard(found)
 
 
 async def list_felt(tx: Tx, scope: ReadScope, subject: tuple[str, ...], *, page: Page) -> Paged[Felt]:

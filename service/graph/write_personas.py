@@ -209,13 +209,7 @@ async def save_affect(tx: Tx, space: str, turns: Sequence[tuple[str, TurnAffect]
 async def list_shown_of(tx: Tx, space: str, person: str) -> tuple[list[Shown], dict[str, datetime]]:
     """What turns that are this very person's show of them, targets as they were said (a slot where it is whom the turn is
     said to), and when they were first heard in each session that was read."""
-    found = await rows(tx, LIST_SHOWN_OF, space=space, person=person, sure=SURE)
-    heard: dict[str, datetime] = {}
-    shown = []
-    for row in found:
-        heard.setdefault(row["session_id"], row["said_at"])
-        shown += shown_of(row)
-    return shown, heard
+    return shown_and_heard(await rows(tx, LIST_SHOWN_OF, space=space, person=person, sure=SURE))
 
 
 async def list_felt_in(tx: Tx, space: str, sessions: Sequence[str]) -> list[str]:
@@ -237,12 +231,17 @@ def persona_id(person: str, persona: Persona) -> str:
     return derived("persona", person, *persona.key)
 
 
-def shown_of(row: Mapping[str, Any]) -> list[Shown]:
-    """Of a row with message_id, session_id, said_at, marks and addressees: "you" is them where it is one alone."""
-    marks = [mark_of(one) for one in json.loads(row["marks"] or "[]")]
-    return [
-        Shown(mark, row["message_id"], row["session_id"], row["said_at"], _target(mark, row["addressees"])) for mark in marks
-    ]
+def shown_and_heard(found: Sequence[Mapping[str, Any]]) -> tuple[list[Shown], dict[str, datetime]]:
+    """Of rows with message_id, session_id, said_at, marks and addressees, the earliest first: what they show ("you" is the
+    addressee where it is one alone), and when each session's first was."""
+    heard: dict[str, datetime] = {}
+    shown = []
+    for row in found:
+        heard.setdefault(row["session_id"], row["said_at"])
+        for mark in map(mark_of, json.loads(row["marks"] or "[]")):
+            target = _target(mark, row["addressees"])
+            shown.append(Shown(mark, row["message_id"], row["session_id"], row["said_at"], target))
+    return shown, heard
 
 
 def _target(mark: Mark, addressees: Sequence[str]) -> str | None:

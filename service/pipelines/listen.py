@@ -20,9 +20,10 @@ from service.audio.vad import FRAME_SECONDS, SpeechDetector
 from service.errors import VoicegraphError
 from service.graph.access import read_scope
 from service.graph.entities import find_named_entities
-from service.graph.people import find_people, list_named_people
+from service.graph.people import find_people
 from service.graph.search import full_text
 from service.memory.left_brain.mentions import MentionConfig
+from service.pipelines.named import people_named_in
 from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped
@@ -341,8 +342,7 @@ async def _match(
     tx: Tx, scope: ReadScope, text: str, max_terms: int
 ) -> tuple[tuple[tuple[str, str], ...], tuple[NamedEntity, ...], tuple[str, ...]]:
     """People and entities that `text` names, and its words that visible messages have."""
-    words = escaped(text)
-    named = await list_named_people(tx, scope, words) if words else {}
+    named = await people_named_in(tx, scope, text)
     people = tuple((id, names[0]) for id, names in named.items() if names)
     taken = {part for names in named.values() for name in names for part in words_of(name)}
     terms = [word for word in dict.fromkeys(words_of(text)) if content_words(word) and word not in taken][-max_terms:]

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 from service.engines.mem_search import Item, MemSearch
 from service.errors import VoicegraphError
-from service.graph.mirrors import (
-    count_unmirrored,
-    forget_mirrored,
-    list_mirrored,
-    list_unmirrored,
-    save_mirrored,
-)
+from service.graph.mirrors import count_unmirrored, forget_marks, list_unmirrored, save_mirrored
 from service.types.audio import Progress
 
 if TYPE_CHECKING:
@@ -34,6 +28,7 @@ class NoMirror(VoicegraphError):
 @dataclass(frozen=True, slots=True)
 class MirrorConfig:
     batch: int = 256  # messages read, given and marked together: half a megabyte of vectors
+    marks: int = 1_000  # messages whose marks go in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +62,8 @@ class Mirror:
             progress(0.0, f"{done} messages")
         return Mirrored(self.name, done, await self._graph.read(count_unmirrored, space, self.name, self._text_space))
 
-    async def forget(self, space: str) -> None:
-        """Take everything of the space out of the engine; the messages stay where they are."""
-        await self._engine.forget(space)
-        while some := await self._graph.read(list_mirrored, space, self.name, self._config.batch):
-            await self._graph.write(forget_mirrored, space, self.name, some)
+
+async def forget_all_marks(graph: Graph, space: str, config: MirrorConfig = MirrorConfig()) -> None:
+    """Note that no engine has anything of the space any more; the messages stay where they are."""
+    while await graph.write(forget_marks, space, config.marks):
+        pass

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from service.audio import decode
 from service.audio.prosody import prosody
 from service.graph.driver import Graph, Tx
-from service.graph.people import list_named_people
 from service.graph.personas import find_subject, list_shown
 from service.graph.spaces import lock_space
 from service.graph.write_personas import (
@@ -30,7 +29,7 @@ from service.memory.right_brain.affect import Usual, affect, usual
 from service.memory.right_brain.consolidate import ConsolidateConfig, consolidate, target_key
 from service.memory.right_brain.feelings import marks
 from service.memory.right_brain.said import description
-from service.retrieval.lucene import escaped
+from service.pipelines.named import people_named_in
 from service.types.affect import Persona, Prosody, Shown, TurnAffect
 from service.types.audio import Segment, Waveform
 from service.types.parsing import Parser, Sentence
@@ -143,8 +142,7 @@ async def find_personas(tx: Tx, scope: ReadScope, person_id: str | None, now: da
         return None
     shown, heard = await list_shown(tx, scope, subject, now - ConsolidateConfig().window)
     names = sorted({one.target for one in shown if one.target and one.target[:1].isupper() and ":" not in one.target})
-    words = escaped(" ".join(names)) if names else ""
-    near = await list_named_people(tx, scope, words) if words else {}
+    near = await people_named_in(tx, scope, " ".join(names))
     called: dict[str, set[str]] = defaultdict(set)
     for id, known in near.items():
         for name in known:

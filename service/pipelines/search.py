@@ -12,9 +12,10 @@ from service.errors import InvalidInput, VoicegraphError
 from service.graph.candidates import list_alike
 from service.graph.directed import list_directed, list_of_kind, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
-from service.graph.people import find_people, list_named_people
+from service.graph.people import find_people
 from service.graph.search import full_text
 from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
+from service.pipelines.named import people_named_in
 from service.pipelines.one_round import OneRound
 from service.retrieval.lucene import escaped
 from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
@@ -366,8 +367,7 @@ async def _nothing() -> Ranking:
 async def _plan(
     tx: Tx, scope: ReadScope, question: str, asked_at: datetime, zone: str | None
 ) -> tuple[Plan, dict[str, tuple[str, ...]]]:
-    words = escaped(question)
-    names = await list_named_people(tx, scope, words) if words else {}
+    names = await people_named_in(tx, scope, question)
     hearers = [id for ids in scope.hearers for id in ids if id not in scope.asker]
     return plan(question, names, scope.asker, hearers=hearers, asked_at=asked_at, zone=zone), names
 

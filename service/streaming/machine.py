@@ -1,4 +1,4 @@
-"""What is to be done now that this was heard? Listening, speech tail, anticipation, searching ([M §3.3]) as one pure `step`.
+"""What is to be done now that this was heard? Listening, speech tail, anticipation, searching (VoiceMem, §3.3): one pure `step`.
 
 Sound moves time; everything else that comes in is work coming back, in any order and as late as it likes. Work is asked for as
 an action and comes back as an event that carries it. What came back for words, eyes or an utterance that are no longer the
@@ -16,7 +16,7 @@ from service.streaming.words import same_words
 
 
 class Stage(StrEnum):
-    """[M §3.3]"""
+    """VoiceMem, §3.3."""
 
     LISTENING = "listening"
     """Somebody speaks, or nobody did since the last memory."""
@@ -30,8 +30,8 @@ class MachineConfig:
     """Seconds of the stream."""
 
     settle: float = 0.096  # of silence after which all that was said is transcribed: three frames of the detector
-    tail: float = 0.2  # of silence from which what was said is looked for [M §3.3]
-    search: float = 0.4  # of silence from which what was found is told [M §3.3]
+    tail: float = 0.2  # of silence from which what was said is looked for (VoiceMem, §3.3)
+    search: float = 0.4  # of silence from which what was found is told (VoiceMem, §3.3)
     partial: float = 1.0  # of new sound between two transcripts of an utterance that goes on
     voice: float = 2.0  # between two looks at its voice: 1 s against a profile has an EER of 2.5 %, 3 s of 0.4
     least_speech: float = 0.25  # in all; less is a cough or a door
@@ -224,13 +224,21 @@ class State:
         return Stage.ANTICIPATION if self.silence < self.config.search else Stage.SEARCHING
 
     @property
-    def ask(self) -> Ask | None:
-        """What the utterance asks; None while its end is not transcribed, its voice not known, or its asker refused."""
+    def so_far(self) -> Ask | None:
+        """What the utterance asks as far as it is known; None without words, without a known voice, or of one refused."""
         if self.heard is None or self.seen is None or self.seen.eyes is None or not self.heard.text.strip():
             return None
-        if min(self.heard.through, self.seen.through) < self.until:
-            return None
         return Ask(self.utterance, self.heard.text, self.seen.eyes)
+
+    @property
+    def complete(self) -> bool:
+        """Its words and its voice are known to the end of its speech."""
+        return self.heard is not None and self.seen is not None and min(self.heard.through, self.seen.through) >= self.until
+
+    @property
+    def ask(self) -> Ask | None:
+        """What the utterance asks; None while its end is not transcribed, its voice not known, or its asker refused."""
+        return self.so_far if self.complete else None
 
     @property
     def at_rest(self) -> bool:
@@ -350,11 +358,9 @@ def _due(state: State, through: float | None, every: float) -> bool:
 
 def _match(state: State) -> tuple[State, tuple[Action, ...]]:
     """With the eyes known so far: what is matched is told to whoever the stream tells, who is the asker's own client."""
-    if state.begin is None or state.matching is not None or state.heard is None or state.seen is None:
+    ask = state.so_far
+    if state.begin is None or state.matching is not None or ask is None:
         return state, ()
-    if state.seen.eyes is None or not state.heard.text.strip():
-        return state, ()
-    ask = Ask(state.utterance, state.heard.text, state.seen.eyes)
     if state.matched is not None and state.matched.serves(ask):
         return state, ()
     return replace(state, matched=ask, matching=Match(ask)), (Match(ask),)
@@ -373,7 +379,7 @@ def _tell(state: State) -> tuple[State, tuple[Action, ...]]:
     """Once the pause is long enough and nothing of the utterance is missing: what was found, or why there is nothing."""
     if state.begin is None or state.stage is not Stage.SEARCHING or state.heard is None or state.seen is None:
         return state, ()
-    if min(state.heard.through, state.seen.through) < state.until or state.reading is not None:
+    if not state.complete or state.reading is not None:
         return state, ()
     if not state.heard.text.strip():
         return _over(state), ()

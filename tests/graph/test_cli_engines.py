@@ -6,12 +6,12 @@ import pytest
 
 from service.engines.mem_search import EngineConfig, mirror_space, open_engine
 from service.graph.driver import Graph, rows
-from service.graph.mirrors import list_mirrored
 from service.pipelines.mirror import Mirror
 from tests.graph.cli_builders import Typed
 from tests.graph.graph_builders import TEXT_SPACE, HashedWords, Said, seed
 
 COUNT_KEPT = "MATCH (n) WHERE n.group_id STARTS WITH $prefix RETURN count(n) AS n"
+LIST_MARKS = "MATCH (m:Message {space: $space}) UNWIND m.mirrored AS mark RETURN mark"
 TEXTS = HashedWords()
 
 
@@ -24,9 +24,9 @@ async def test_engines_that_are_set_no_more_are_cleared_with_every_mark(
     engine = await open_engine("graphiti", config)
     await Mirror(graph, "graphiti", engine, TEXT_SPACE)(space)
     await engine.close()
-    assert len(await graph.read(list_mirrored, space, "graphiti", 10)) == 1
+    assert len(await graph.read(rows, LIST_MARKS, space=space)) == 1
 
     assert "no_mirror" in await typed("engine", "sync", code=1)  # the setting is the graph itself
     assert await typed("engine", "forget", "--json") == {"forgotten": True}
     kept = await graph.read(rows, COUNT_KEPT, prefix=f"{mirror_space(space)}_")
-    assert kept[0]["n"] == 0 and await graph.read(list_mirrored, space, "graphiti", 10) == []
+    assert kept[0]["n"] == 0 and await graph.read(rows, LIST_MARKS, space=space) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.engines.mem_search import EngineConfig, mirror_space, open_engine
+from service.engines.mem_search import EngineConfig, MemSearch, mirror_space, open_engine
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, rows
 from service.graph.mirrors import count_unmirrored
@@ -16,7 +16,7 @@ from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.dense import Dense
 from service.pipelines.ingest import Ingest, IngestRequest
-from service.pipelines.mirror import Mirror, NoMirror
+from service.pipelines.mirror import Mirror, NoMirror, forget_all_marks
 from service.pipelines.one_round import OneRound
 from service.pipelines.search import Search
 from service.settings import Settings
@@ -39,6 +39,7 @@ class Kitchen:
 
     graph: Graph
     space: str
+    engine: MemSearch
     mirror: Mirror
     dense: Dense
 
@@ -64,7 +65,7 @@ async def kitchen(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Asy
     )
     space = f"test-{fresh()}"
     await ingest(IngestRequest(HOUSEHOLD / "day1.ogg", space, transcript=HOUSEHOLD / "day1.vtt"))
-    yield Kitchen(graph, space, mirror, Dense(graph, TEXT_SPACE, engine, "graphiti"))
+    yield Kitchen(graph, space, engine, mirror, Dense(graph, TEXT_SPACE, engine, "graphiti"))
     await engine.forget(space)
     await engine.close()
 
@@ -85,7 +86,8 @@ async def test_the_search_through_graphiti_shows_what_the_search_in_the_graph_sh
 
 
 async def test_a_mirror_can_be_emptied_and_the_graph_keeps_what_it_has(kitchen: Kitchen) -> None:
-    await kitchen.mirror.forget(kitchen.space)
+    await kitchen.engine.forget(kitchen.space)
+    await forget_all_marks(kitchen.graph, kitchen.space)
     assert await kitchen.count(COUNT_KEPT) == 0
     assert await kitchen.graph.read(count_unmirrored, kitchen.space, "graphiti", TEXT_SPACE) == 15
 

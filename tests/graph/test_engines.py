@@ -14,7 +14,7 @@ from service.engines.mem_search import ENGINES, EngineConfig, MemSearch, Wanted,
 from service.graph.driver import Graph, rows
 from service.graph.write_audiences import move_messages
 from service.pipelines.dense import Dense
-from service.pipelines.mirror import Mirror, MirrorConfig
+from service.pipelines.mirror import Mirror, MirrorConfig, forget_all_marks
 from service.settings import load_settings
 from service.types.audio import Samples
 from service.types.ids import fresh
@@ -193,7 +193,8 @@ async def test_what_moves_to_other_readers_is_mirrored_anew_and_hidden_until_the
 
 async def test_a_second_run_changes_nothing(engine: Engine, graph: Graph, own: World) -> None:
     assert (await engine.mirror()(own.space)).messages == 0
-    await engine.mirror().forget(own.space)
+    await engine.search.forget(own.space)
+    await forget_all_marks(graph, own.space)
     assert (await engine.mirror()(own.space)).messages == 5
     assert len(await engine.finds(own, "bicycle", "ben")) == 4
 

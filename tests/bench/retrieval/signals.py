@@ -23,10 +23,9 @@ from rich.progress import track
 from service.graph import migrate
 from service.graph.access import read_scope
 from service.graph.driver import Graph, GraphConfig
-from service.graph.people import list_named_people
 from service.language.embed import load_text_embedder
+from service.pipelines.named import people_named_in
 from service.pipelines.one_round import OneRound, OneRoundConfig
-from service.retrieval.lucene import escaped
 from service.retrieval.plan import plan
 from service.retrieval.signals import Signals
 from service.types.audio import TextEmbedder
@@ -89,8 +88,7 @@ async def asked(round: OneRound, stored: Stored) -> list[Asked]:
     times = [turn.at for turn in stored.corpus.turns if turn.at is not None]
     afterwards = (max(times) if times else UNDATED).replace(tzinfo=UTC) + timedelta(days=1)
     for question in stored.corpus.questions:
-        names = escaped(question.text)
-        known = await stored.graph.read(list_named_people, scope, names) if names else {}
+        known = await stored.graph.read(people_named_in, scope, question.text)
         planned = plan(question.text, known, scope.asker, asked_at=afterwards)
         started = time.perf_counter()
         looked = await round.look(scope, planned, Filters())
@@ -109,7 +107,7 @@ async def asked_of_spoken(graph: Graph, round: OneRound, embedder: TextEmbedder,
             person = written.people[question.asker]
             viewer = Viewer(space, None, person, (person,), False, Assurance.TOKEN, False)
             scope = await graph.read(read_scope, viewer)
-            known = await graph.read(list_named_people, scope, escaped(question.text))
+            known = await graph.read(people_named_in, scope, question.text)
             planned = plan(question.text, known, scope.asker, asked_at=scenario.asked_at, zone=scenario.zone)
             started = time.perf_counter()
             looked = await round.look(scope, planned, Filters())
