@@ -1,4 +1,4 @@
-"""What is to be done now that this was heard? Listening, speech tail, anticipation, searching (VoiceMem, §3.3): one pure `step`.
+"""What is to be done now that this was heard? Listening, speech tail, anticipation, searching (VoiceMem §3.3): one pure `step`.
 
 Sound moves time; everything else that comes in is work coming back, in any order and as late as it likes. Work is asked for as
 an action and comes back as an event that carries it. What came back for words, eyes or an utterance that are no longer the
