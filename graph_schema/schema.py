@@ -422,8 +422,11 @@ EDGES: tuple[Edge, ...] = (
         "MACRO",
         ("Schema",),
         ("Schema",),
-        "related",
-        (Property("weight", "float", "grows and decays"), Property("strength", "string", "strong | weak")),
+        "spoken of in the same turns; from the smaller id to the greater. Counted over all turns: never shown",
+        (
+            Property("weight", "float", "turns that speak of both, as of MICRO"),
+            Property("at", "datetime", "when the last of these turns was said"),
+        ),
     ),
     Edge(
         "CROSS_BRAIN",

@@ -21,6 +21,7 @@ from service.graph.write_entities import (
     save_micro,
 )
 from service.graph.write_facts import SessionToRead, get_session_to_read
+from service.graph.write_macro import save_macro
 from service.memory.left_brain.mentions import READER, MentionConfig, SpokenTurn, mentions_of, told_in
 from service.memory.left_brain.themes import theme_of
 from service.memory.left_brain.weights import WeightConfig
@@ -82,6 +83,7 @@ class RememberEntities:
         for start in range(0, len(pairs), self._config.pairs):
             await self._graph.write(save_micro, space, pairs[start : start + self._config.pairs], half_life_days=half_life)
             progress(0.6 + 0.4 * min(1.0, (start + self._config.pairs) / len(pairs)), "entities")
+        await self._graph.write(save_macro, space, half_life_days=half_life)
         return await self._graph.write(finish_entities, space, session_id, READER, facts)
 
 

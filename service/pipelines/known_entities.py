@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from service.graph.entities import EntityFilters, find_entities, list_entities, list_related, list_themes
 from service.graph.paging import Page, Paged
+from service.graph.themes import list_related_themes
 from service.memory.left_brain.weights import WeightConfig
-from service.types.entities import KnownEntity, Related, Theme
+from service.types.entities import KnownEntity, Related, RelatedTheme, Theme
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -45,6 +46,14 @@ async def related_entities(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict
 
 async def themes_now(tx: Tx, scope: ReadScope) -> list[Theme]:
     return await list_themes(tx, scope, at=_now(), half_life_days=CONFIG.weights.half_life_days)
+
+
+async def related_themes(tx: Tx, scope: ReadScope) -> dict[str, tuple[RelatedTheme, ...]]:
+    weights = CONFIG.weights
+    return await list_related_themes(
+        tx, scope, at=_now(), half_life_days=weights.half_life_days, strong=weights.strong,
+        strong_share=weights.strong_share, most=CONFIG.most_related,
+    )  # fmt: skip
 
 
 def _now() -> datetime:

@@ -95,3 +95,15 @@ class Theme:
     num_mentions: int
     last_at: datetime
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedTheme:
+    """Another theme, spoken of in the same turns."""
+
+    label: str
+    num_messages: int
+    """Turns that speak of both."""
+    weight: float
+    """These turns, each halved with every half-life that went by since."""
+    strength: Strength
