@@ -39,7 +39,9 @@ class Report:
     def add(
         self, metric: str, condition: str, system: str, value: float, unit: str, n: int, ci95: tuple[float, float] | None = None
     ) -> None:
+        """And say it at once: of a run of hours that breaks, what it had measured is not lost."""
         self.rows.append(Row(metric, condition, system, float(value), unit, int(n), ci95))
+        Console(stderr=True).print(f"[dim]{condition} {system} {metric} {float(value):.4g} {unit} (n={n})[/]", highlight=False)
 
     def missing(self, what: str, how: str) -> None:
         """Name data or a peer that is not here, and how to get it."""
