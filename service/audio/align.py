@@ -7,10 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.types.audio import Segment, SpeakerTurn, Word
-
-WITHOUT_SPACES = frozenset({"zh", "yue", "ja", "th", "lo", "my", "km", "bo"})
-"""Languages (ISO 639-1, as Whisper names them) whose words are written together."""
+from service.types.audio import WITHOUT_SPACES, Segment, SpeakerTurn, Word
 
 
 @dataclass(frozen=True, slots=True)

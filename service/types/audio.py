@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,9 @@ from service.types.told import NOTHING_TOLD, Told
 
 SAMPLE_RATE = 16_000
 """Hz, of every Waveform: what all encoders, the segmentation and the recogniser take."""
+
+WITHOUT_SPACES = frozenset({"zh", "yue", "ja", "th", "lo", "my", "km", "bo"})
+"""Languages (ISO 639-1, as Whisper names them) whose words are written together."""
 
 Samples = npt.NDArray[np.float32]
 Progress = Callable[[float, str], None]
@@ -209,12 +213,14 @@ class TranscriptSegment:
 @dataclass(frozen=True, slots=True)
 class Transcript:
     format: str
-    """vtt | srt | rttm | json"""
+    """One of FORMATS in service.connectors.files."""
     segments: tuple[TranscriptSegment, ...]
     """In order of `segment.start`."""
     language: str | None = None
     recovered: int = 0
     """Places where the file broke its format and was read anyway (text after a blank line, an end before its start)."""
+    started_at: datetime | None = None
+    """Of second 0, with its zone, where the file says so itself."""
 
 
 class TextEmbedder(Protocol):

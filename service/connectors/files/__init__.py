@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from service import registry
-from service.connectors.files.source import TranscriptUnreadable, text_of
+from service.connectors.declared import Declared
+from service.connectors.files.source import SAMPLE, TranscriptUnreadable, Written, is_text, text_of
+from service.connectors.files.transcript_format import TranscriptFormat
 from service.connectors.files.words import words_of
 from service.errors import VoicegraphError
 from service.types.audio import Segment, Transcript, TranscriptSegment
 
-__all__ = ["FORMATS", "FitConfig", "TranscriptDoesNotFit", "TranscriptUnreadable", "fits", "read_transcript", "words_of"]
+__all__ = [
+    "FORMATS",
+    "FitConfig",
+    "TranscriptDoesNotFit",
+    "TranscriptUnreadable",
+    "declared",
+    "fits",
+    "is_transcript",
+    "named",
+    "read_transcript",
+    "words_of",
+]
 
 FORMATS = {
-    "vtt": "service.connectors.files.vtt:parse",
-    "srt": "service.connectors.files.srt:parse",
-    "rttm": "service.connectors.files.rttm:parse",
-    "json": "service.connectors.files.json_segments:parse",
+    "vtt": "service.connectors.files.vtt:VTT",
+    "srt": "service.connectors.files.srt:SRT",
+    "rttm": "service.connectors.files.rttm:RTTM",
+    "ctm": "service.connectors.files.ctm:CTM",
+    "stm": "service.connectors.files.stm:STM",
+    "elan": "service.connectors.files.elan:ELAN",
+    "whisper": "service.connectors.files.whisper:WHISPER",
+    "faster-whisper": "service.connectors.files.faster_whisper:FASTER_WHISPER",
+    "whisperx": "service.connectors.files.whisperx:WHISPERX",
+    "openai-diarized": "service.connectors.files.openai_diarized:OPENAI_DIARIZED",
+    "deepgram": "service.connectors.files.deepgram:DEEPGRAM",
+    "assemblyai": "service.connectors.files.assemblyai:ASSEMBLYAI",
+    "aws-transcribe": "service.connectors.files.aws_transcribe:AWS_TRANSCRIBE",
+    "aws-call-analytics": "service.connectors.files.aws_call_analytics:AWS_CALL_ANALYTICS",
+    "azure": "service.connectors.files.azure:AZURE",
+    "google": "service.connectors.files.google_stt:GOOGLE",
+    "speechmatics": "service.connectors.files.speechmatics:SPEECHMATICS",
+    "fireflies": "service.connectors.files.fireflies:FIREFLIES",
+    "tldv": "service.connectors.files.tldv:TLDV",
+    "otter": "service.connectors.files.otter:OTTER",
+    "csv": "service.connectors.files.tables:CSV",
+    "json": "service.connectors.files.json_segments:JSON",
 }
-"""format → `parse(text, source) -> Transcript`; `source` is the file's name, for errors and to pick a recording in RTTM."""
+"""format → its TranscriptFormat, in the order in which they are asked whether they know a file."""
 
 
 class TranscriptDoesNotFit(VoicegraphError):
@@ -42,34 +72,48 @@ class FitConfig:
 
 
 def read_transcript(path: Path | str, *, format: str | None = None) -> Transcript:
-    """The transcript in `path`, its format found by its content unless named: vtt, srt, rttm, json.
+    """The transcript in `path`, in one of FORMATS, found by its content unless named; all times in seconds.
 
-    JSON: of whisper, faster-whisper, WhisperX, or a list of {start, end, speaker, text}; all times in seconds.
-    Raises TranscriptUnreadable with the place in the file, UnknownPlugIn for a format that is not known."""
+    Raises TranscriptUnreadable with the line or the field, UnknownPlugIn for a format that is not known."""
     path = Path(path)
-    text = text_of(path)
-    parse = registry.load(FORMATS, format or detect(text, path.name), kind="transcript format")
-    transcript: Transcript = parse(text, path.name)
-    return transcript
+    written = Written(text_of(path), path.name)
+    chosen = named(format) if format else detect(written)
+    return chosen.read(written)
 
 
-def detect(text: str, source: str) -> str:
-    """The name of the format `text` is written in, whatever the file is called. Raises TranscriptUnreadable."""
-    from service.connectors.files import rttm
-    from service.connectors.files.cues import TIMING
+def named(format: str) -> TranscriptFormat:
+    """Raises UnknownPlugIn."""
+    found: TranscriptFormat = registry.load(FORMATS, format, kind="transcript format")
+    return found
 
-    begin = text.lstrip()
-    if begin.startswith("WEBVTT"):
-        return "vtt"
-    if begin.startswith(("{", "[{")) or re.match(r"\[\s*[\]{]", begin):
-        return "json"
-    lines = begin.splitlines()
-    if any(rttm.is_record(line) for line in lines[:200]):
-        return "rttm"
-    if any(TIMING.match(line) for line in lines):
-        return "srt"
-    what = "the file is empty." if not begin else "this is neither WebVTT, SRT, RTTM nor JSON segments."
-    raise TranscriptUnreadable(source=source, place="line 1", what=what)
+
+def declared() -> list[Declared]:
+    """What each format states of itself, in the order of FORMATS."""
+    return [named(format).declared for format in FORMATS]
+
+
+def detect(written: Written) -> TranscriptFormat:
+    """The format that `written` is in, whatever the file is called. Raises TranscriptUnreadable."""
+    found = find_format(written)
+    if found is None:
+        what = "this is no transcript in a format that is known." if written.text.strip() else "the file is empty."
+        raise written.refuse("line 1", what)
+    return found
+
+
+def find_format(written: Written) -> TranscriptFormat | None:
+    """As `detect`; None when nothing knows it."""
+    return next((known for format in FORMATS if (known := named(format)).recognises(written)), None)
+
+
+def is_transcript(path: Path) -> bool:
+    """Whether a file is a transcript rather than a recording: text, in a format that is known. False for what is not there."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(SAMPLE)
+    except OSError:
+        return False
+    return is_text(begin) and find_format(Written(text_of(path), path.name)) is not None
 
 
 def fits(transcript: Transcript, duration: float, config: FitConfig | None = None) -> Transcript:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from service.connectors.files.source import TranscriptUnreadable
 from service.types.audio import Segment
 
-_TIME = r"(?:([0-9]{1,6}):)?([0-5]?[0-9]):([0-5]?[0-9])(?:[.,]([0-9]{1,6}))?"
+_TIME = r"(-)?(?:([0-9]{1,6}):)?([0-5]?[0-9]):([0-5]?[0-9])(?:[.,]([0-9]{1,9}))?"
 TIMING = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?$")
-"""Hours are optional and unbounded; settings or coordinates may follow. An arrow in speech does not match."""
-_NEARLY_TIMING = re.compile(r"^\s*[0-9][0-9:.,]*\s*-->")
+"""Hours are optional and unbounded; settings or coordinates may follow. An arrow in speech does not match. Teams writes times
+before the start with a minus."""
+_NEARLY_TIMING = re.compile(r"^\s*-?[0-9][0-9:.,]*\s*-->")
 _COMMENT = re.compile(r"^(?:NOTE(?:\s|$)|STYLE\s*$|REGION\s*$)")
 
 
@@ -22,6 +23,8 @@ class Cue:
     """Of the timing, from 1."""
     segment: Segment
     lines: list[str] = field(default_factory=list)
+    said: tuple[tuple[str | None, str], ...] | None = None
+    """Who says what, where the cue tells it otherwise than in text with names: then `lines` is not read."""
 
 
 @dataclass(slots=True)
@@ -49,7 +52,8 @@ class Cues:
                 what = f"the time {line.strip()!r} cannot be read; needed: hh:mm:ss.mmm --> hh:mm:ss.mmm."
                 raise TranscriptUnreadable(source=self.source, place=f"line {number}", what=what)
             elif not line.strip():
-                self._end_paragraph()
+                if not (line and self._attached and not self._paragraph):  # rolling captions begin with a line of one blank
+                    self._end_paragraph()
             elif self.comments and not self._attached and not self._paragraph and _COMMENT.match(line):
                 self._skipping = True
             elif not self._skipping:
@@ -58,10 +62,10 @@ class Cues:
         return self
 
     def _segment(self, timing: re.Match[str]) -> Segment:
-        start, end = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
-        if end < start:
+        start, end = _seconds(timing.groups()[:5]), _seconds(timing.groups()[5:])
+        if end < start or start < 0:
             self.recovered += 1
-        return Segment(start, max(start, end))
+        return Segment(max(start, 0.0), max(start, end, 0.0))
 
     def _end_paragraph(self, *, before_timing: bool = False) -> None:
         if before_timing and self._paragraph and self._is_identifier():
@@ -87,5 +91,6 @@ def numbered(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _seconds(time: tuple[str | None, ...]) -> float:
-    hours, minutes, seconds, fraction = time
-    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction or 0}")
+    minus, hours, minutes, seconds, fraction = time
+    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction or 0}")
+    return -whole if minus else whole

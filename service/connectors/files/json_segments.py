@@ -1,27 +1,61 @@
-"""What do JSON segments say: of whisper, faster-whisper, WhisperX, or a plain list of {start, end, speaker, text}, each with
-what else the caller knows of it: {id, reply_to, addressed_to, images: [{reference, caption}]}?"""
+"""What do JSON segments say: a list of {start, end, speaker, text}, each with what else the caller knows of it:
+{id, reply_to, addressed_to, images: [{reference, caption}]}?"""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.files.columns import rows
 from service.connectors.files.segments_told import told_of
-from service.connectors.files.source import TranscriptUnreadable, clean, speaker_label
+from service.connectors.files.source import TranscriptUnreadable, Written, clean, speaker_label
+from service.connectors.files.transcript_format import TranscriptFormat
 from service.connectors.files.words import between
 from service.types.audio import Segment, Transcript, TranscriptSegment, Word
 from service.types.told import NOTHING_TOLD
 
+CONTAINERS = ("segments", "utterances", "sentences", "monologues", "entries", "items", "transcript", "transcription", "data")
+"""Under which key the list of segments may stand, besides alone."""
+
+
+def recognises(written: Written) -> bool:
+    """Whatever looks like JSON: what nobody else knows."""
+    return written.looks_like_json
+
+
+def read(written: Written, format: str = "json") -> Transcript:
+    document = written.document()
+    items, language = document, None
+    if isinstance(document, dict):
+        items = next((document[key] for key in CONTAINERS if isinstance(document.get(key), list)), None)
+        language = document.get("language")
+    if not isinstance(items, list):
+        what = 'needed: {"segments": [...]}, or a list of {start, end, speaker, text}.'
+        raise written.refuse("the whole file", what)
+    language = language.strip() or None if isinstance(language, str) else None
+    return segments_of(items, written, format, place=lambda index: f"segment {index} (from 0)", language=language)
+
 
 def parse(text: str, source: str) -> Transcript:
-    """Times in seconds. Words without times are laid between their neighbours; a segment whose words have several speakers
-    is cut where they change, and what is told beside the words is of its first part. Voice embeddings that WhisperX may add are
-    never read. Raises TranscriptUnreadable."""
-    return _Reader(source).transcript(text)
+    """As `read`."""
+    return read(Written(text, source))
+
+
+def segments_of(
+    items: Sequence[Any], written: Written, format: str, *, place: Callable[[int], str], language: str | None = None
+) -> Transcript:
+    """Times in seconds unless the key says milliseconds; clocks and dates are understood. Words without times are laid between
+    their neighbours; a segment whose words have several speakers is cut where they change, and what is told beside the words is
+    of its first part. Voice embeddings that WhisperX may add are never read. Raises TranscriptUnreadable."""
+    reader = _Reader(written.name)
+    found = rows(items, lambda index, key, what: written.refuse(f"{place(index)}, {key}" if key else place(index), what))
+    segments = [part for i, item in enumerate(found.items) for part in reader.segment(item, place(i), language)]
+    segments.sort(key=lambda part: part.segment.start)
+    return Transcript(format, tuple(segments), language, reader.recovered, found.started_at)
 
 
 @dataclass(slots=True)
@@ -29,27 +63,7 @@ class _Reader:
     source: str
     recovered: int = 0
 
-    def transcript(self, text: str) -> Transcript:
-        document = self._document(text)
-        items, language = document, None
-        if isinstance(document, dict):
-            items, language = document.get("segments"), document.get("language")
-        if not isinstance(items, list):
-            raise self._unreadable("the whole file", 'needed: {"segments": [...]}, or a list of {start, end, speaker, text}.')
-        language = language.strip() or None if isinstance(language, str) else None
-        segments = [part for i, item in enumerate(items) for part in self._segment(item, f"segment {i} (from 0)", language)]
-        segments.sort(key=lambda part: part.segment.start)
-        return Transcript("json", tuple(segments), language, self.recovered)
-
-    def _document(self, text: str) -> Any:
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as problem:
-            raise self._unreadable(f"line {problem.lineno}", f"not JSON ({problem.msg}).") from problem
-        except (ValueError, RecursionError) as problem:  # a number of thousands of digits; thousands of brackets
-            raise self._unreadable("the whole file", f"not JSON that can be read ({type(problem).__name__}).") from problem
-
-    def _segment(self, item: Any, place: str, language: str | None) -> Iterator[TranscriptSegment]:
+    def segment(self, item: Any, place: str, language: str | None) -> Iterator[TranscriptSegment]:
         if not isinstance(item, Mapping):
             raise self._unreadable(place, "needed: an object with start, end and text.")
         segment = self._required_time(item, place)
@@ -132,10 +146,32 @@ def _speakers(given: Sequence[str | None], of_segment: str | None) -> list[str |
     """A speaker for each word: its own, else its neighbours' when they agree, else nobody's; without any, the segment's."""
     if not any(given):
         return [of_segment] * len(given)
-    return [speaker or _agreed(given, i) for i, speaker in enumerate(given)]
+    before, after = _last_known(given), _last_known(given[::-1])[::-1]
+    return [own or _agreed(b, a) for own, b, a in zip(given, before, after, strict=True)]
 
 
-def _agreed(given: Sequence[str | None], index: int) -> str | None:
-    before = next((speaker for speaker in reversed(given[:index]) if speaker), None)
-    after = next((speaker for speaker in given[index + 1 :] if speaker), None)
+def _last_known(given: Sequence[str | None]) -> list[str | None]:
+    """Of each word the speaker of the last one up to it that has one."""
+    found: list[str | None] = []
+    for speaker in given:
+        found.append(speaker or (found[-1] if found else None))
+    return found
+
+
+def _agreed(before: str | None, after: str | None) -> str | None:
     return before if before == after or after is None else after if before is None else None
+
+
+JSON = TranscriptFormat(
+    Declared(
+        "json",
+        "lists of {start, end, speaker, text}, or objects with such a list",
+        TimeUnit.SECONDS,
+        TimeBase.RECORDING,
+        SpeakerScope.NAME,
+        utterance_ids="id",
+        times_words=True,
+    ),
+    recognises,
+    read,
+)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import PurePath
 
+from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.cues import numbered
-from service.connectors.files.source import TranscriptUnreadable, clean_name
+from service.connectors.files.recordings import chosen
+from service.connectors.files.source import TranscriptUnreadable, Written, clean_name
+from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript, TranscriptSegment
 
 OTHER_TYPES = frozenset(
@@ -36,18 +38,9 @@ def parse(text: str, source: str) -> Transcript:
         start, duration = (_seconds(column, source, number) for column in columns[3:5])
         label = None if columns[7] == "<NA>" else clean_name(columns[7])
         turns.append((columns[1], TranscriptSegment(Segment(start, start + duration), label, None)))
-    chosen = _recording({recording for recording, _ in turns}, source)
-    segments = sorted((turn for recording, turn in turns if recording == chosen), key=lambda turn: turn.segment)
+    meant = chosen({recording for recording, _ in turns}, source)
+    segments = sorted((turn for recording, turn in turns if recording == meant), key=lambda turn: turn.segment)
     return Transcript("rttm", tuple(segments))
-
-
-def _recording(names: set[str], source: str) -> str | None:
-    if len(names) <= 1:
-        return next(iter(names), None)
-    if (stem := PurePath(source).stem) in names:
-        return stem
-    what = f"the file describes {len(names)} recordings ({', '.join(sorted(names)[:5])}); name it after the one that is meant."
-    raise TranscriptUnreadable(source=source, place="the whole file", what=what)
 
 
 def _seconds(column: str, source: str, number: int) -> float:
@@ -59,3 +52,16 @@ def _seconds(column: str, source: str, number: int) -> float:
         what = f"{column!r} is not a time in seconds."
         raise TranscriptUnreadable(source=source, place=f"line {number}", what=what)
     return value
+
+
+def recognises(written: Written) -> bool:
+    return not written.looks_like_json and any(is_record(line) for line in written.text.lstrip().split("\n", 200)[:200])
+
+
+def read(written: Written) -> Transcript:
+    return parse(written.text, written.name)
+
+
+RTTM = TranscriptFormat(
+    Declared("rttm", "NIST, and diarisers; no text", TimeUnit.SECONDS, TimeBase.RECORDING, SpeakerScope.FILE), recognises, read
+)

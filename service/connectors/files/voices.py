@@ -13,7 +13,7 @@ from service.connectors.files.source import clean, clean_name, speaker_label
 from service.connectors.files.words import divided
 from service.types.audio import TranscriptSegment
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?(?:\s+([^>]*))?>|(</v>)", re.IGNORECASE)
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s([^<>]*))?>|(</v>)", re.IGNORECASE)
 _TAG = re.compile(
     r"</?(?:c|i|b|u|v|s|lang|ruby|rt|font)(?:[.\s][^<>]*)?>"  # WebVTT's and SRT's formatting
     r"|<[0-9]{1,2}(?::[0-9]{2})+\.[0-9]{3}>"  # karaoke timestamps
@@ -45,7 +45,7 @@ class _Part:
 
 def segments_of(cues: Sequence[Cue], *, language: str | None = None) -> tuple[TranscriptSegment, ...]:
     """One segment for each voice of each cue, in order of time; a cue with several is divided by their texts' lengths."""
-    spoken = [(cue, list(_tagged(cue))) for cue in cues]
+    spoken = [(cue, [_Part(*said) for said in cue.said] if cue.said is not None else list(_tagged(cue))) for cue in cues]
     if not any(part.label for _, parts in spoken for part in parts):
         names = names_in([[line for part in parts for line in _lines(part.text)] for _, parts in spoken])
         spoken = [(cue, list(_prefixed(parts, names))) for cue, parts in spoken]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.cues import TIMING, Cues, numbered
-from service.connectors.files.source import TranscriptUnreadable
+from service.connectors.files.source import TranscriptUnreadable, Written
+from service.connectors.files.transcript_format import TranscriptFormat
 from service.connectors.files.voices import segments_of
+from service.connectors.files.vtt_flavours import plain_cues
 from service.types.audio import Transcript
 
 _LANGUAGE = re.compile(r"^Language:\s*([A-Za-z]{2,3})\b")
@@ -24,4 +27,26 @@ def parse(text: str, source: str) -> Transcript:
         header += 1
     language = next((m[1].lower() for _, line in lines[:header] if (m := _LANGUAGE.match(line))), None)
     cues = Cues(source, comments=True).read(lines[header:])
-    return Transcript("vtt", segments_of(cues.found, language=language), language, cues.recovered)
+    return Transcript("vtt", segments_of(plain_cues(cues.found), language=language), language, cues.recovered)
+
+
+def recognises(written: Written) -> bool:
+    return written.text.lstrip().startswith("WEBVTT")
+
+
+def read(written: Written) -> Transcript:
+    return parse(written.text, written.name)
+
+
+VTT = TranscriptFormat(
+    Declared(
+        "vtt",
+        "Zoom, Teams (also Graph), Meet, YouTube, and recognisers",
+        TimeUnit.CLOCK,
+        TimeBase.RECORDING,
+        SpeakerScope.NAME,
+        repeats="YouTube's rolling captions show each line again; kept once",
+    ),
+    recognises,
+    read,
+)

@@ -36,7 +36,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     assert read_transcript(written(tmp_path, SRT), format="srt").format == "srt"
     with pytest.raises(TranscriptUnreadable, match="WEBVTT"):
         read_transcript(written(tmp_path, SRT), format="vtt")
-    with pytest.raises(UnknownPlugIn, match="json, rttm, srt, vtt"):
+    with pytest.raises(UnknownPlugIn, match="json, openai-diarized, otter, rttm"):
         read_transcript(written(tmp_path, SRT), format="docx")
 
 
@@ -53,7 +53,7 @@ def test_every_usual_encoding_and_line_end_is_read(tmp_path: Path, encoding: str
     [
         (b"", "empty"),
         (b"   \n\n", "empty"),
-        (b"just some words", "neither WebVTT"),
+        (b"just some words", "no transcript in a format that is known"),
         (b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00" + bytes(200), "."),
         (bytes(range(256)) * 10, "."),
         (b"\xff\xfe\x00", "utf-16"),

@@ -1,0 +1,78 @@
+"""What does a connector state of its source, so that nothing downstream guesses?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TimeUnit(StrEnum):
+    """How the source writes times. Behind the connector they are seconds."""
+
+    SECONDS = "seconds"
+    MILLISECONDS = "milliseconds"
+    CLOCK = "hh:mm:ss"
+    ISO_DURATION = "PT1.5S, or ticks of 100 ns"
+    PROTO_DURATION = "1.200s"
+
+
+class TimeBase(StrEnum):
+    """What times count from."""
+
+    RECORDING = "start of the recording"
+    CONNECTION = "start of each connection"
+    """Two connections in one file cannot be put in order: refused."""
+    EPOCH = "1970 (UTC); made relative to the first turn"
+
+
+class SpeakerScope(StrEnum):
+    """Within what a speaker's label means one speaker. None of them says who it is: a label is evidence."""
+
+    NOBODY = "no speakers"
+    FILE = "label of this file"
+    NAME = "display name, any of which two may share"
+    ROLE = "role in the call"
+    PARTICIPANT = "participant of the meeting"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One connector's statement."""
+
+    name: str
+    """As `--format` takes it, and as `provenance` of a message shows it: transcript:<name>."""
+    source: str
+    """Who writes it."""
+    times: TimeUnit
+    base: TimeBase
+    speakers: SpeakerScope
+    utterance_ids: str | None = None
+    """Where an id of each utterance stands; None: there is none."""
+    repeats: str | None = None
+    """What saying the same thing twice looks like, and what is kept of it; None: a file says everything once."""
+    signed: str | None = None
+    """How a delivery is signed; None: a file is not delivered."""
+    times_words: bool = False
+    """Whether words have times of their own."""
+
+
+def table(declared: Iterable[Declared]) -> str:
+    """The statements as a Markdown table, one row each."""
+    head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice", "signed")
+    rows = [
+        (
+            f"`{d.name}`",
+            d.source,
+            d.times,
+            d.base,
+            d.speakers,
+            d.utterance_ids or "–",
+            "yes" if d.times_words else "–",
+            d.repeats or "–",
+            d.signed or "–",
+        )
+        for d in declared
+    ]
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" if line[0] != "---" else f"|{'|'.join(line)}|" for line in lines)

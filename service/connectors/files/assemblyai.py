@@ -1,0 +1,56 @@
+"""What does an AssemblyAI transcript say (milliseconds, letters for speakers)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.files.fields import Field, has, span
+from service.connectors.files.runs import SpokenWord, in_order, turns_of
+from service.connectors.files.source import Written
+from service.connectors.files.transcript_format import TranscriptFormat
+from service.types.audio import Transcript
+
+
+def recognises(written: Written) -> bool:
+    document = written.peek()
+    asked = has(document, "audio_url") or has(document, "audio_duration") or has(document, "language_code")
+    return asked and has(document, "words", "text") and not has(document, "segments")
+
+
+def read(written: Written) -> Transcript:
+    """The words of its utterances, else of the whole; each with the speaker it has itself, for labels of words are made better
+    than those of utterances. Raises TranscriptUnreadable, also for a transcript that failed."""
+    whole = Field.whole(written)
+    if whole["status"].value not in (None, "completed"):
+        raise whole["status"].refuse("a transcript that is completed")
+    language = whole["language_code"].text()
+    language = language.replace("_", "-") if language else None
+    utterances = list(whole["utterances"])
+    groups = [(utterance["words"], utterance) for utterance in utterances] if utterances else [(whole["words"], whole)]
+    turns = [turn for words, of in groups for turn in turns_of(_words(words, of), language=language)]
+    return Transcript("assemblyai", in_order(turns), language)
+
+
+def _words(words: Iterable[Field], of: Field) -> Iterable[SpokenWord]:
+    channel, speaker = of["channel"].label("Channel"), of["speaker"].label()
+    for word in words:
+        time = span(word["start"].seconds(1000), word["end"].seconds(1000))
+        yield SpokenWord(
+            word["text"].text() or "", time, word["speaker"].label() or speaker or channel, word["confidence"].share()
+        )
+
+
+ASSEMBLYAI = TranscriptFormat(
+    Declared(
+        "assemblyai",
+        "AssemblyAI, of recordings",
+        TimeUnit.MILLISECONDS,
+        TimeBase.RECORDING,
+        SpeakerScope.FILE,
+        repeats="words stand in `words` and again in `utterances`; the latter are kept",
+        times_words=True,
+    ),
+    recognises,
+    read,
+)
