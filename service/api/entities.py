@@ -15,7 +15,7 @@ from service.api.memory import LIST, MessageType
 from service.graph.entities import EntityFilters
 from service.graph.paging import Page, Paged
 from service.pipelines.known_entities import entities_page, themes_now
-from service.types.entities import EntityType, KnownEntity, Related, Strength, Theme
+from service.types.entities import EntityType, KnownEntity, Related, RelatedTheme, Strength, Theme
 from service.types.memory import Message
 from service.types.names import normal
 
@@ -93,6 +93,22 @@ class EntityNode(Node):
         )
 
 
+@strawberry.type(name="RelatedTheme", description="What turns speak of together with a theme.")
+class RelatedThemeType:
+    label: str = strawberry.field(description="What the other theme is called.")
+    num_messages: int = strawberry.field(description="How many messages speak of both.")
+    weight: float = strawberry.field(description="These messages, each halved with every 30 days since.")
+    strength: Strength = strawberry.field(
+        description="Strong from a weight of two messages and of a tenth of the lighter theme's on."
+    )
+
+    @classmethod
+    def from_record(cls, related: RelatedTheme) -> RelatedThemeType:
+        return cls(
+            label=related.label, num_messages=related.num_messages, weight=related.weight, strength=related.strength
+        )  # fmt: skip
+
+
 @strawberry.type(name="Theme", description="A theme of what is spoken of, counted over what the viewer may read.")
 class ThemeType:
     label: str = strawberry.field(description="What it is called.")
@@ -100,15 +116,21 @@ class ThemeType:
     num_mentions: int = strawberry.field(description="How often they are spoken of.")
     last_at: datetime = strawberry.field(description="When last, UTC.")
     weight: float = strawberry.field(description="Mentions, each halved with every 30 days since.")
+    reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="Themes spoken of together with it, the weightiest first; ten at most.", metadata=LIST)
+    async def related(self) -> list[RelatedThemeType]:
+        return [RelatedThemeType.from_record(one) for one in await self.reading.related_themes.load(self.label)]
 
     @classmethod
-    def from_record(cls, theme: Theme) -> ThemeType:
+    def from_record(cls, theme: Theme, reading: Reading) -> ThemeType:
         return cls(
             label=theme.label,
             num_entities=theme.num_entities,
             num_mentions=theme.num_mentions,
             last_at=theme.last_at,
             weight=theme.weight,
+            reading=reading,
         )
 
 
@@ -134,4 +156,4 @@ async def entities(
 
 async def themes(context: Context) -> list[ThemeType]:
     reading = await context.reading()
-    return [ThemeType.from_record(theme) for theme in await reading.read(themes_now)]
+    return [ThemeType.from_record(theme, reading) for theme in await reading.read(themes_now)]

@@ -19,8 +19,8 @@ from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.revisions import list_revisions
 from service.graph.sessions import find_sessions
-from service.pipelines.known_entities import entities_by_id, related_entities
-from service.types.entities import KnownEntity, Related
+from service.pipelines.known_entities import entities_by_id, related_entities, related_themes
+from service.types.entities import KnownEntity, Related, RelatedTheme
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
 from service.types.memory import Message, Session
@@ -49,6 +49,7 @@ class Reading:
         self.entities: DataLoader[str, KnownEntity | None] = DataLoader(self._by_id(entities_by_id))
         self.mentions: DataLoader[tuple[str, Page], Paged[str]] = DataLoader(self._mentions)
         self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
+        self.related_themes: DataLoader[str, tuple[RelatedTheme, ...]] = DataLoader(self._related_themes)
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.revisions: DataLoader[str, tuple[Revision, ...] | None] = DataLoader(self._by_id(list_revisions))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
@@ -69,6 +70,11 @@ class Reading:
     async def _images(self, message_ids: list[str]) -> list[Sequence[KnownImage]]:
         found = await self.read(list_images, message_ids)
         return [found.get(id, ()) for id in message_ids]
+
+    async def _related_themes(self, labels: list[str]) -> list[tuple[RelatedTheme, ...]]:
+        """All of them are read at once, however many are asked for."""
+        found = await self.read(related_themes)
+        return [found.get(label, ()) for label in labels]
 
     async def _mentions(self, wanted: list[tuple[str, Page]]) -> list[Paged[str]]:
         """A query for each page asked for, not for each entity."""

@@ -12,7 +12,7 @@ from service.cli.shown import Bars, plain, show, table
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.pipelines.entities import SessionEntities
-    from service.types.entities import KnownEntity, Related, Theme
+    from service.types.entities import KnownEntity, Related, RelatedTheme, Theme
     from service.types.memory import Message
     from service.wiring import Services
 
@@ -91,20 +91,23 @@ def list_(
 
 @entities.command("themes")
 def themes(asker: AsPerson = None, space: SpaceName = None, as_json: AsJson = False) -> None:
-    """Show the themes of what is spoken of, those of late first.
+    """Show the themes of what is spoken of, those of late first, and what turns speak of together with them.
 
     Example: voicegraph entities themes --as Dana
     """
 
-    async def work(services: Services) -> list[Theme]:
-        from service.pipelines.known_entities import themes_now
+    async def work(services: Services) -> tuple[list[Theme], dict[str, tuple[RelatedTheme, ...]]]:
+        from service.pipelines.known_entities import related_themes, themes_now
 
-        return await services.graph.read(themes_now, await _scope(services, asker))
+        scope = await _scope(services, asker)
+        return await services.graph.read(themes_now, scope), await services.graph.read(related_themes, scope)
 
-    found = with_services(work, space=space)
-    rows = [(t.label, t.num_entities, t.num_mentions, f"{t.last_at:%Y-%m-%d}", f"{t.weight:.2f}") for t in found]
-    columns = ("theme", "entities", "mentions", "last", "weight")
-    show(plain(found), as_json, lambda: table(columns, rows, empty="Nothing is known to be spoken of."))
+    found, related = with_services(work, space=space)
+    near = {t.label: ", ".join(f"{r.label} {r.weight:.2f}" for r in related.get(t.label, ())[:3]) or None for t in found}
+    rows = [(t.label, t.num_entities, t.num_mentions, f"{t.last_at:%Y-%m-%d}", f"{t.weight:.2f}", near[t.label]) for t in found]
+    columns = ("theme", "entities", "mentions", "last", "weight", "together with")
+    shown = [{**plain(t), "related": plain(related.get(t.label, ()))} for t in found]
+    show(shown, as_json, lambda: table(columns, rows, empty="Nothing is known to be spoken of."))
 
 
 @entities.command("about")

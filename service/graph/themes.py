@@ -1,5 +1,5 @@
-"""Which themes go together, as this viewer may know it? Counted over visible turns when it is read, as everything that is told of
-a theme; what the graph keeps of it (MACRO) is of all turns, and shown to nobody."""
+"""Which themes go together, as this viewer may know it? Counted over visible turns when it is read, as everything that is told
+of a theme; what the graph keeps of it (MACRO) is of all turns, and shown to nobody."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How is it written which themes go together? Counted anew over all turns of the space, in one pass: themes are a short list, and
-every session touches most of their pairs."""
+"""How is it written which themes go together? Counted anew over all turns of the space, in one pass: themes are a short list,
+and every session touches most of their pairs."""
 
 from __future__ import annotations
 

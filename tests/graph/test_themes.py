@@ -1,4 +1,4 @@
-"""Which themes go together: kept as MACRO over all turns, told over what somebody may read, growing with each turn and fading."""
+"""Which themes go together: kept as MACRO over all turns, told over what somebody may read, growing with turns and fading."""
 
 from __future__ import annotations
 
