@@ -25,8 +25,9 @@ demo: $(STAMP)
 serve: $(STAMP)
 	$(BIN)/voicegraph serve $(ARGS)
 
+PROCESSES ?= 2
 test: $(STAMP)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

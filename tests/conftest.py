@@ -1,11 +1,15 @@
-"""What do tests stand on? One Neo4j a run (the server of NEO4J_URI, else an embedded one of its own), a space for each test."""
+"""What do tests stand on? One Neo4j a run (the server of NEO4J_URI, else an embedded one of its own), a space for each test.
+
+`make test` runs them in two processes at once, which share that Neo4j."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -22,6 +26,8 @@ hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one
 hypothesis.settings.load_profile("any machine")
 
 os.environ.pop("OPENAI_BASE_URL", None)  # no test asks a model that this machine happens to know
+
+SERVER_DIRECTORY = pytest.StashKey[Path]()
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -48,19 +54,36 @@ A_VALUE = {
 
 
 @pytest.fixture(scope="session")
-def graph_config() -> Iterator[GraphConfig]:
-    """How to reach the Neo4j of this run."""
+def graph_config(pytestconfig: pytest.Config) -> GraphConfig:
+    """How to reach the Neo4j of this run; an embedded one is started by whichever process of the run needs it first."""
     uri = os.environ.get("NEO4J_URI")
     if uri:
-        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"])
-        return
-    with tempfile.TemporaryDirectory(prefix="voicegraph-test-") as directory:
-        server = EmbeddedServer(
-            Path(directory), ServerConfig(cache=load_settings().cache_dir / "maven", heap="512m", short_lived=True)
-        )
-        address = server.start()
-        yield GraphConfig(address.uri, address.user, address.password)
-        server.stop(fast=True)
+        return GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"])
+    address = server_in(pytestconfig.stash[SERVER_DIRECTORY]).start()
+    return GraphConfig(address.uri, address.user, address.password)
+
+
+def server_in(directory: Path) -> EmbeddedServer:
+    cache = load_settings().cache_dir / "maven"
+    return EmbeddedServer(directory, ServerConfig(cache=cache, heap="512m", short_lived=True))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes that share a run are told the directory by the one that started them."""
+    given = getattr(config, "workerinput", {}).get("server_directory")
+    config.stash[SERVER_DIRECTORY] = Path(given or tempfile.mkdtemp(prefix="voicegraph-test-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Before pytest-xdist starts another process."""
+    node.workerinput["server_directory"] = str(node.config.stash[SERVER_DIRECTORY])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        server_in(config.stash[SERVER_DIRECTORY]).stop(fast=True)
+        shutil.rmtree(config.stash[SERVER_DIRECTORY])
 
 
 @pytest.fixture(scope="session")
