@@ -200,7 +200,7 @@ async def split_preview(context: Context, person_id: str) -> SplitPreviewType | 
 
 async def merge_people(context: Context, person_id: str, into_id: str, confirmed: bool, why: str, key: str) -> CorrectedType:
     principal = context.allowed("admin", "merge people")
-    person, into, why = local_id(person_id), local_id(into_id), _why(why)
+    person, into, why = local_id(person_id), local_id(into_id), why_of(why)
 
     async def do() -> Corrected:
         correct = await context.services.correct()
@@ -212,7 +212,7 @@ async def merge_people(context: Context, person_id: str, into_id: str, confirmed
 
 async def mark_not_same(context: Context, person_id: str, other_id: str, why: str, key: str) -> CorrectedType:
     principal = context.allowed("admin", "say that people are not the same")
-    person, other, why = local_id(person_id), local_id(other_id), _why(why)
+    person, other, why = local_id(person_id), local_id(other_id), why_of(why)
 
     async def do() -> Corrected:
         correct = await context.services.correct()
@@ -231,7 +231,7 @@ async def split_person(
     key: str,
 ) -> CorrectedType:
     principal = context.allowed("admin", "split a person")
-    person, why, name = local_id(person_id), _why(why), short("name", name) if name is not None else None
+    person, why, name = local_id(person_id), why_of(why), short("name", name) if name is not None else None
     turns, voices = _turns(message_ids), _few("localSpeakers", local_speakers)
 
     async def do() -> Corrected:
@@ -254,7 +254,7 @@ async def split_person(
 async def reassign_messages(
     context: Context, message_ids: Sequence[str], to_id: str | None, new_person: str | None, why: str, key: str
 ) -> CorrectedType:
-    turns, to, why = _turns(message_ids), local_id(to_id) if to_id else None, _why(why)
+    turns, to, why = _turns(message_ids), local_id(to_id) if to_id else None, why_of(why)
     name = short("newPerson", new_person) if new_person is not None else None
     principal = _somebody(context, "reassign messages")
     if (to is not None or name is not None) and "admin" not in principal.scopes:
@@ -274,7 +274,7 @@ async def reassign_messages(
 
 
 async def undo_correction(context: Context, correction_id: str, why: str, key: str) -> CorrectedType:
-    id, why = local_id(correction_id, CORRECTION), _why(why)
+    id, why = local_id(correction_id, CORRECTION), why_of(why)
     principal = _somebody(context, "undo a correction")
 
     async def do() -> Corrected:
@@ -340,7 +340,7 @@ async def _once(
     return CorrectedType.from_result(await once_per_key(context, principal, kind, key, body, kept))
 
 
-def _why(text: str) -> str:
+def why_of(text: str) -> str:
     """On one line; may be empty. Raises InvalidInput for a very long one, and for one with control characters."""
     return short("why", " ".join(text.split())) if text.strip() else ""
 

@@ -15,7 +15,7 @@ from service.api.memory import LIST, MessageType
 from service.graph.entities import EntityFilters
 from service.graph.paging import Page, Paged
 from service.pipelines.known_entities import entities_page, themes_now
-from service.types.entities import EntityType, KnownEntity, Related, RelatedTheme, Strength, Theme
+from service.types.entities import EntityType, JoinedName, KnownEntity, Related, RelatedTheme, Strength, Theme
 from service.types.memory import Message
 from service.types.names import normal
 
@@ -43,6 +43,27 @@ class RelatedEntityType:
         )
 
 
+@strawberry.type(name="JoinedName", description="An entity that somebody held to be another name of one.")
+class JoinedNameType:
+    id: strawberry.ID = strawberry.field(description="Global id of the entity, for `separateEntity`.")
+    name: str = strawberry.field(description="As it was said most often.")
+    type: EntityType = strawberry.field(description="What kind of thing it is by itself.")
+    of_id: strawberry.ID = strawberry.field(description="Global id of the entity that it was joined to.")
+    by: str | None = strawberry.field(description="Account that said so; only for who reads everything.")
+    why: str | None = strawberry.field(description="Reason given; only for who reads everything.")
+
+    @classmethod
+    def from_record(cls, joined: JoinedName) -> JoinedNameType:
+        return cls(
+            id=strawberry.ID(global_id(ENTITY, joined.id)),
+            name=joined.name,
+            type=joined.type,
+            of_id=strawberry.ID(global_id(ENTITY, joined.of)),
+            by=joined.by,
+            why=joined.why,
+        )
+
+
 @strawberry.type(
     name="Entity",
     description="A person, place, organisation, thing, event or topic spoken of. There is one where the viewer may read a "
@@ -63,6 +84,10 @@ class EntityNode(Node):
     @strawberry.field(description="What is spoken of together with it, the weightiest first; ten at most.", metadata=LIST)
     async def related(self) -> list[RelatedEntityType]:
         return [RelatedEntityType.from_record(one) for one in await self.reading.related.load(self.record.id) or ()]
+
+    @strawberry.field(description="What was joined to it, as far as the viewer may know of both.", metadata=LIST)
+    async def joined(self) -> list[JoinedNameType]:
+        return [JoinedNameType.from_record(one) for one in await self.reading.aliases.load(self.record.id) or ()]
 
     @strawberry.field(description="The messages that speak of it, newest first.", metadata=LIST)
     async def mentions(

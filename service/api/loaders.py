@@ -9,6 +9,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 from strawberry.dataloader import DataLoader
 
 from service.graph.access import ReadScope
+from service.graph.aliases import list_aliases
 from service.graph.driver import Graph, Tx
 from service.graph.entities import list_mentions
 from service.graph.facts import find_facts, list_histories
@@ -20,7 +21,7 @@ from service.graph.people import find_people
 from service.graph.revisions import list_revisions
 from service.graph.sessions import find_sessions
 from service.pipelines.known_entities import entities_by_id, related_entities, related_themes
-from service.types.entities import KnownEntity, Related, RelatedTheme
+from service.types.entities import JoinedName, KnownEntity, Related, RelatedTheme
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
 from service.types.memory import Message, Session
@@ -49,6 +50,7 @@ class Reading:
         self.entities: DataLoader[str, KnownEntity | None] = DataLoader(self._by_id(entities_by_id))
         self.mentions: DataLoader[tuple[str, Page], Paged[str]] = DataLoader(self._mentions)
         self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
+        self.aliases: DataLoader[str, tuple[JoinedName, ...] | None] = DataLoader(self._by_id(list_aliases))
         self.related_themes: DataLoader[str, tuple[RelatedTheme, ...]] = DataLoader(self._related_themes)
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.revisions: DataLoader[str, tuple[Revision, ...] | None] = DataLoader(self._by_id(list_revisions))

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import strawberry
 
+from service.api import aliases as alias_api
 from service.api import corrections as correction_api
 from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import spaces as space_api
+from service.api.aliases import EntityOutcome
 from service.api.context import Info
 from service.api.corrections import CorrectionOutcome
 from service.api.jobs import IngestInput, IngestOutcome
@@ -183,4 +185,24 @@ class Mutation:
     )
     async def reject_name(self, info: Info, proposal_id: Proposal, idempotency_key: Key) -> NameDecision:
         outcome: NameDecision = await expected(name_api.reject(info.context, proposal_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="An entity is another name of one, with the names that it has itself. No mention moves, and "
+        "`separateEntity` takes it back. Of two that the caller may know of; needs the scope `admin`."
+    )
+    async def join_entities(
+        self,
+        info: Info,
+        entity_id: Id,
+        of_id: Annotated[strawberry.ID, strawberry.argument(description="The entity that it is another name of.")],
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> EntityOutcome:
+        outcome: EntityOutcome = await expected(alias_api.join(info.context, entity_id, of_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(description="An entity is one of its own after all, as it was. Needs the scope `admin`.")
+    async def separate_entity(self, info: Info, entity_id: Id, idempotency_key: Key, why: Why = "") -> EntityOutcome:
+        outcome: EntityOutcome = await expected(alias_api.separate(info.context, entity_id, why, idempotency_key))
         return outcome

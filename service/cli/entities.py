@@ -12,7 +12,7 @@ from service.cli.shown import Bars, plain, show, table
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
     from service.pipelines.entities import SessionEntities
-    from service.types.entities import KnownEntity, Related, RelatedTheme, Theme
+    from service.types.entities import JoinedName, KnownEntity, Related, RelatedTheme, Theme
     from service.types.memory import Message
     from service.wiring import Services
 
@@ -123,8 +123,9 @@ def about(
     Example: voicegraph entities about ENTITY-ID --as Dana
     """
 
-    async def work(services: Services) -> tuple[KnownEntity, tuple[Related, ...], list[Message]]:
+    async def work(services: Services) -> tuple[KnownEntity, tuple[JoinedName, ...], tuple[Related, ...], list[Message]]:
         from service.errors import NotFound
+        from service.graph.aliases import list_aliases
         from service.graph.entities import list_mentions
         from service.graph.messages import find_messages
         from service.graph.paging import Page
@@ -134,14 +135,15 @@ def about(
         known = (await graph.read(entities_by_id, scope, [entity])).get(entity)
         if known is None:
             raise NotFound(kind="entity", id=entity)
+        joined = (await graph.read(list_aliases, scope, [known.id])).get(known.id, ())
         related = (await graph.read(related_entities, scope, [known.id])).get(known.id, ())
         ids = (await graph.read(list_mentions, scope, [known.id], page=Page(first=first)))[known.id].items
         messages = await graph.read(find_messages, scope, ids)
-        return known, related, [messages[id] for id in ids if id in messages]
+        return known, joined, related, [messages[id] for id in ids if id in messages]
 
-    known, related, messages = with_services(work, space=space)
-    shown = {"entity": plain(known), "related": plain(related), "messages": plain(messages)}
-    show(shown, as_json, lambda: _drawn(known, related, messages))
+    known, joined, related, messages = with_services(work, space=space)
+    shown = {"entity": plain(known), "joined": plain(joined), "related": plain(related), "messages": plain(messages)}
+    show(shown, as_json, lambda: _drawn(known, joined, related, messages))
 
 
 @entities.command("same")
@@ -176,7 +178,7 @@ def apart(entity: Entity, space: SpaceName = None, as_json: AsJson = False) -> N
     async def work(services: Services) -> None:
         from service.graph.write_entities import forget_alias
 
-        await services.graph.write(forget_alias, services.settings.space, entity)
+        await services.graph.write(forget_alias, services.settings.space, entity, by="voicegraph")
 
     with_services(work, space=space)
     show({"entity": entity}, as_json, lambda: f"{entity} is one of its own.")
@@ -188,11 +190,13 @@ async def _scope(services: Services, asker: str | None) -> ReadScope:
     return await scope_of(services, person=asker, voice=None, heard_by=(), heard_by_voices=())
 
 
-def _drawn(known: KnownEntity, related: tuple[Related, ...], messages: list[Message]) -> Any:
+def _drawn(known: KnownEntity, joined: tuple[JoinedName, ...], related: tuple[Related, ...], messages: list[Message]) -> Any:
     from rich.console import Group
     from rich.text import Text
 
     parts: list[Any] = [Text(" · ".join([known.name, known.type.value, known.theme, *known.aliases]), style="bold")]
+    if joined:
+        parts += ["", table(("another name (`entities apart` takes it back)", "id"), [(j.name, j.id) for j in joined])]
     if related:
         parts += ["", table(("together with", "weight", ""), [(r.name, f"{r.weight:.2f}", r.strength.value) for r in related])]
     parts += ["", table(("said", "when", "message"), [(m.text, f"{m.said_at:%Y-%m-%d %H:%M}", m.id) for m in messages])]

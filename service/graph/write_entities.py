@@ -10,10 +10,11 @@ from itertools import combinations
 from typing import Any
 
 from service.errors import NotFound, VoicegraphError
+from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, changes, rows
 from service.graph.spaces import lock_space
 from service.types.entities import EntityType, Mention
-from service.types.ids import derived
+from service.types.ids import derived, fresh
 from service.types.memory import SessionStatus
 
 
@@ -312,10 +313,12 @@ async def save_alias(tx: Tx, space: str, entity: str, of: str, *, by: str, why: 
     if aliases["below"] >= MAX_ALIASES:
         raise AliasesTooLong(entity=entity, most=MAX_ALIASES)
     await tx.run(SAVE_ALIAS, space=space, entity=entity, into=aliases["into"], by=by, why=why)
+    await save_audit_event(tx, space, actor=by, action="join_entities", target=entity, why=why, occasion=fresh())
 
 
-async def forget_alias(tx: Tx, space: str, entity: str) -> None:
+async def forget_alias(tx: Tx, space: str, entity: str, *, by: str, why: str = "") -> None:
     """`entity` is one of its own again, as it was. Raises NotFound for one that is no alias."""
     await lock_space(tx, space)
     if not (await changes(tx, FORGET_ALIAS, space=space, entity=entity)).relationships_deleted:
         raise NotFound(kind="alias", id=entity)
+    await save_audit_event(tx, space, actor=by, action="separate_entities", target=entity, why=why, occasion=fresh())

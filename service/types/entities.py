@@ -107,3 +107,18 @@ class RelatedTheme:
     weight: float
     """These turns, each halved with every half-life that went by since."""
     strength: Strength
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedName:
+    """An entity that somebody held to be another name of one, as far as a viewer may know both."""
+
+    id: str
+    name: str
+    """As it was said most often."""
+    type: EntityType
+    of: str
+    """Id of the entity that it was joined to."""
+    by: str | None
+    """Account or person who said so; None for who does not read everything."""
+    why: str | None

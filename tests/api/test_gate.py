@@ -338,6 +338,7 @@ async def test_an_id_outside_answers_like_one_that_does_not_exist(house: House) 
 async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: House, scopes: list[str]) -> None:
     token = house.api.token("ana", person_id=house.world.person("ana"), scopes=scopes)
     cleo_upload = await house.api.upload(b"cleo's voice", house.api.token("cleo", scopes=["ingest"]))
+    knee = entity_id(house.world.space, EntityType.THING, "knee")
     for query, id, absent in (
         (
             'namePerson(personId: $id, name: "X", idempotencyKey: "$key")',
@@ -362,6 +363,8 @@ async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: Hou
         ('undoCorrection(correctionId: $id, idempotencyKey: "$key")', house.corrections["cleo"], fresh()),
         ('applyName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Cleopatra"], fresh()),
         ('rejectName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Benedict"], fresh()),
+        ('joinEntities(entityId: $id, ofId: "x", idempotencyKey: "$key")', knee, fresh()),
+        ('separateEntity(entityId: $id, idempotencyKey: "$key")', knee, fresh()),
     ):
         answers = []
         for given in (id, absent):

@@ -48,6 +48,8 @@ BOUNDED = {
     "Fact.revisions": "capped by the read",
     "Entity.aliases": "names of one entity",
     "Entity.related": "capped by the read",
+    "Entity.joined": "names of one entity",
+    "Theme.related": "a closed set",
     "Query.themes": "a closed set",
     "SearchResult.clusters": "each has one of the hits",
     "Cluster.supporting": "five at most",

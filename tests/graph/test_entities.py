@@ -183,10 +183,10 @@ async def test_an_alias_joins_two_names_and_can_be_taken_away(world: World, pars
     for one, other in ((piano, telescope), (telescope, piano)):
         with pytest.raises(AliasOfItself):
             await graph.write(save_alias, world.space, one, other, by="admin", why="")
-    await graph.write(forget_alias, world.space, piano)
+    await graph.write(forget_alias, world.space, piano, by="admin")
     assert await graph.read(dump_space, world.space) == before
     with pytest.raises(NotFound):
-        await graph.write(forget_alias, world.space, piano)
+        await graph.write(forget_alias, world.space, piano, by="admin")
     with pytest.raises(NotFound):
         await graph.write(save_alias, world.space, "nowhere", piano, by="admin", why="")
 
@@ -233,7 +233,7 @@ async def test_a_name_is_of_one_thing_and_not_by_way_of_too_many(world: World, p
     await graph.write(changes, CHAIN, space=space, id=telescope, names=[f"{space}-{i}" for i in range(8)])
     with pytest.raises(AliasesTooLong):
         await graph.write(save_alias, space, telescope, attic, by="admin", why="")
-    await graph.write(forget_alias, space, f"{space}-0")
+    await graph.write(forget_alias, space, f"{space}-0", by="admin")
     await graph.write(save_alias, space, telescope, attic, by="admin", why="")
 
 
