@@ -12,7 +12,6 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
 from service.api.characters import whole
-from service.api.desk import Desk
 from service.api.loaders import Reading
 from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
@@ -20,6 +19,7 @@ from service.api.uploads import Upload, Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
+from service.pipelines.desk import Front
 from service.pipelines.jobs import Jobs
 from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
@@ -96,10 +96,8 @@ class Runtime:
     tokens: TokenFile
     uploads: Uploads
     jobs: Jobs
-    voices: Desk = field(default_factory=Desk)
-    """Voices being embedded: half a second of all cores each."""
-    words: Desk = field(default_factory=Desk)
-    """Utterances of streams being recognised."""
+    front: Front = field(default_factory=Front)
+    """Whose turn it is at the models that who asks aloud needs: a fifth of a second of all cores each."""
     streams: Streams = field(default_factory=Streams)
 
 
@@ -233,7 +231,7 @@ class Context(BaseContext):
         return await asyncio.shield(self._voices[clip])
 
     async def _embedded(self, clip: Path) -> HeardVoice:
-        async with self.runtime.voices.turn(urgent=True):  # who asks with a clip has said what they ask
+        async with self.runtime.front.voices.turn(urgent=True):  # who asks with a clip has said what they ask
             return await self.services.heard(clip)
 
 

@@ -12,13 +12,24 @@ from service.api.context import Context, TokenNotAccepted, global_id
 from service.api.outcomes import Busy, NotAllowed, NotFound, problem
 from service.errors import NotFound as Missing
 from service.errors import VoicegraphError
-from service.streaming.machine import Stage
 from service.streaming.prompt import Brain, Recalled
-from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Told, WordsHeard
+from service.streaming.told import (
+    MemoryReady,
+    NotAnswered,
+    Shown,
+    ShownLater,
+    SpeakerHeard,
+    StageEntered,
+    TermsMatched,
+    Told,
+    WordsHeard,
+)
+from service.streaming.work import Stage
 from service.types.entities import EntityType
 from service.types.plain import MAX_TEXT
 
 strawberry.enum(Stage, name="Stage", description="How far a pause has come: what is said is looked for while it lasts.")
+strawberry.enum(Shown, name="Shown", description="What is only shown while somebody speaks.")
 strawberry.enum(Brain, name="Brain", description="Left: what was said, and of what. Right: what the asker is like.")
 
 
@@ -107,8 +118,22 @@ class NotAnsweredEvent(StreamEvent):
     reason: str = strawberry.field(description="For people.")
 
 
+@strawberry.type(description="What is only shown while somebody speaks comes later, or not: others wait for their answers.")
+class PutOffEvent(StreamEvent):
+    what: Shown = strawberry.field(description="Of this utterance. Its memory is not put off.")
+
+
 ListeningOutcome: TypeAlias = Annotated[
-    StageEvent | TranscriptEvent | SpeakerEvent | MatchEvent | MemoryEvent | NotAnsweredEvent | NotFound | NotAllowed | Busy,
+    StageEvent
+    | TranscriptEvent
+    | SpeakerEvent
+    | MatchEvent
+    | MemoryEvent
+    | NotAnsweredEvent
+    | PutOffEvent
+    | NotFound
+    | NotAllowed
+    | Busy,
     strawberry.union("ListeningOutcome", description="What was told, or why there is no stream to follow."),
 ]
 
@@ -144,6 +169,8 @@ def event(told: Told) -> Any:
             return MatchEvent(**place, people=named, entities=known, terms=list(terms))
         case NotAnswered(code=code, reason=reason):
             return NotAnsweredEvent(**place, code=code, reason=reason)
+        case ShownLater(what=what):
+            return PutOffEvent(**place, what=what)
         case MemoryReady(question=question, prompt=prompt, timing=timing):
             lines = [MemoryLine.from_record(number, line) for number, line in enumerate(prompt.lines, start=1)]
             took = MemoryTiming(

@@ -35,7 +35,7 @@ from service.api.streams import OpenStream, ReadsTooSlowly
 from service.audio.vad import SpeechDetector
 from service.errors import InvalidInput
 from service.graph.spaces import find_space
-from service.pipelines.listen import ListenConfig, Listener
+from service.pipelines.listen import ListenConfig, Listener, Unheard
 from service.pipelines.viewer import HeardVoice, ViewerRefused
 from service.types.audio import SAMPLE_RATE, Samples, Waveform
 from service.types.people import Viewer, VoiceAccess
@@ -157,7 +157,7 @@ async def _listen(
     listener = Listener(
         services.graph, search,
         detector=SpeechDetector(vad), transcribe=_Words(runtime), asker=await _Asker.of(context, voice=start.voice),
-        tell=stream.tell, tasks=tasks, zone=start.zone, config=config.listen,
+        front=runtime.front, tell=stream.tell, tasks=tasks, zone=start.zone, config=config.listen,
     )  # fmt: skip
     came: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(config.waiting)
     reading = tasks.create_task(_receive(socket, came))
@@ -240,16 +240,19 @@ async def _send(config: StreamConfig, socket: WebSocket, stream: OpenStream) -> 
 
 
 class _Words:
-    """A Transcriber: one at a time, whoever has finished first. What is only shown meanwhile waits for nobody."""
+    """A Transcriber: one at a time, whoever has finished first. What is only shown meanwhile is put off while others wait."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    async def __call__(self, waveform: Waveform, whole: bool) -> str:
+    async def __call__(self, waveform: Waveform, whole: bool) -> str | None:
         recogniser = await self._runtime.services.recogniser()
         if recogniser is None:
             raise InvalidInput(what="the setting `recogniser`", given="none", needed="one, for a stream's words")
-        async with self._runtime.words.turn(urgent=whole):
+        front = self._runtime.front
+        if not whole and not front.spare:
+            return None
+        async with front.words.turn(urgent=True) if whole else front.showing(front.words):
             return await asyncio.to_thread(recogniser.quick, waveform)
 
 
@@ -265,10 +268,13 @@ class _Asker:
         never = space is not None and space.voice_access is VoiceAccess.NEVER
         return cls(context, await context.hearers(), voice=voice and not never)
 
-    async def voice(self, waveform: Waveform, *, urgent: bool) -> HeardVoice | None:
+    async def voice(self, waveform: Waveform, *, urgent: bool) -> HeardVoice | Unheard:
+        front = self._context.runtime.front
         if not self._looks:
-            return None
-        async with self._context.runtime.voices.turn(urgent=urgent):
+            return Unheard.NOT_LOOKED_AT
+        if not urgent and not front.spare:
+            return Unheard.PUT_OFF
+        async with front.voices.turn(urgent=True) if urgent else front.showing(front.voices):
             return await self._context.services.heard_in(waveform)
 
     async def resolve(self, voice: HeardVoice | None) -> Viewer | ViewerRefused:

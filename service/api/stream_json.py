@@ -13,6 +13,7 @@ from service.api.listening import (
     MatchEvent,
     MemoryEvent,
     NotAnsweredEvent,
+    PutOffEvent,
     SpeakerEvent,
     StageEvent,
     StreamEvent,
@@ -28,6 +29,7 @@ TYPES: Mapping[type[StreamEvent], str] = {
     MatchEvent: "matched",
     MemoryEvent: "memory",
     NotAnsweredEvent: "not_answered",
+    PutOffEvent: "put_off",
 }
 """`ready`, `remembered` and `error` are of the stream itself, and over GraphQL there is none of them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import math
 import zlib
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from service.audio.encoders.embedding import DeviceMissing, ModelMissing
 from service.errors import VoicegraphError
@@ -84,6 +86,9 @@ class Whisper:
         except (OSError, ValueError, RuntimeError) as problem:
             where = f"{source}, the cache and the hub"
             raise ModelMissing(model=self.name, where=where, remedy=f"The loader said: {problem}") from problem
+        self._mel = copy.copy(self._model.feature_extractor)
+        # 391 of its 16,080 weights are not zero; as a whole matrix it takes 22 ms of CPU for 10 s instead of 8, on all cores
+        self._mel.mel_filters = scipy.sparse.csr_array(self._mel.mel_filters)
 
     @property
     def multilingual(self) -> bool:
@@ -122,7 +127,7 @@ class Whisper:
             return ""
         windows = math.ceil((len(samples) / SAMPLE_RATE + limits.room) / limits.window)
         padded = np.pad(samples, (0, round(windows * limits.window * SAMPLE_RATE) - len(samples)))
-        features = self._model.feature_extractor(padded)[:, : round(windows * limits.window / FRAME_SECONDS)]
+        features = self._mel(padded)[:, : round(windows * limits.window / FRAME_SECONDS)]
         encoded = self._model.encode(np.ascontiguousarray(features))
         spoken = language or ("en" if not self.multilingual else self._language(encoded))
         tokenizer = Tokenizer(self._model.hf_tokenizer, self.multilingual, task="transcribe", language=spoken)

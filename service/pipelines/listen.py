@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -23,12 +24,28 @@ from service.graph.entities import find_named_entities
 from service.graph.people import find_people
 from service.graph.search import full_text
 from service.memory.left_brain.mentions import MentionConfig
+from service.pipelines.desk import Front
 from service.pipelines.named import people_named_in
 from service.pipelines.recall import recalled
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused
 from service.retrieval.lucene import escaped
 from service.retrieval.plan import content_words
-from service.streaming.machine import (
+from service.streaming.machine import MachineConfig, State, step
+from service.streaming.prompt import MemoryPrompt, PromptConfig, memory_prompt
+from service.streaming.told import (
+    MemoryReady,
+    NotAnswered,
+    Shown,
+    ShownLater,
+    SpeakerHeard,
+    StageEntered,
+    TermsMatched,
+    Timing,
+    Told,
+    WordsHeard,
+)
+from service.streaming.words import phrases_of, words_of
+from service.streaming.work import (
     Action,
     Ask,
     Deliver,
@@ -40,20 +57,16 @@ from service.streaming.machine import (
     Identify,
     Look,
     Looked,
-    MachineConfig,
     Match,
     Matched,
+    PutOff,
     Read,
     Refuse,
     Sound,
-    State,
+    Stale,
     Transcribe,
     Transcribed,
-    step,
 )
-from service.streaming.prompt import MemoryPrompt, PromptConfig, memory_prompt
-from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Timing, Told, WordsHeard
-from service.streaming.words import phrases_of, words_of
 from service.types.audio import SAMPLE_RATE, Samples, Waveform
 from service.types.entities import NamedEntity
 from service.types.people import Assurance, Viewer
@@ -76,12 +89,18 @@ class ListenConfig:
     prompt: PromptConfig = field(default_factory=PromptConfig)
 
 
+class Unheard(Enum):
+    NOT_LOOKED_AT = auto()
+    """Who asks here is told by their token alone."""
+    PUT_OFF = auto()
+
+
 class Asker(Protocol):
     """Who asks on this stream, as the service's front knows it."""
 
-    async def voice(self, waveform: Waveform, *, urgent: bool) -> HeardVoice | None:
-        """The one voice in an utterance; None where voices are not looked at. Raises VoicegraphError (422) for several voices,
-        or none that can be told."""
+    async def voice(self, waveform: Waveform, *, urgent: bool) -> HeardVoice | Unheard:
+        """The one voice in an utterance; only what is not `urgent` may be put off. Raises VoicegraphError (422) for several
+        voices, or none that can be told."""
         ...
 
     async def resolve(self, voice: HeardVoice | None) -> Viewer | ViewerRefused:
@@ -89,8 +108,8 @@ class Asker(Protocol):
         ...
 
 
-Transcriber = Callable[[Waveform, bool], Awaitable[str]]
-"""An utterance, and whether it has ended, to its words."""
+Transcriber = Callable[[Waveform, bool], Awaitable[str | None]]
+"""An utterance, and whether it has ended, to its words; None: put off, of one that has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +138,7 @@ class Listener:
         graph: Graph,
         search: Search,
         *,
+        front: Front,
         detector: SpeechDetector,
         transcribe: Transcriber,
         asker: Asker,
@@ -127,7 +147,8 @@ class Listener:
         zone: str | None = None,
         config: ListenConfig | None = None,
     ) -> None:
-        self._graph, self._search, self._detector, self._transcribe = graph, search, detector, transcribe
+        self._graph, self._search, self._front = graph, search, front
+        self._detector, self._transcribe = detector, transcribe
         self._asker, self._tell, self._tasks, self._zone = asker, tell, tasks, zone
         self._config = config or ListenConfig()
         self._state = State(config=self._config.machine)
@@ -189,6 +210,7 @@ class Listener:
         self._memories: dict[Ask, MemoryPrompt] = {}
         self._refused: ViewerRefused | None = None
         self._works: list[_Work] = []
+        self._later: set[Shown] = set()
 
     def _do(self, action: Action) -> None:
         match action:
@@ -217,26 +239,39 @@ class Listener:
     async def _done(self, kind: type, utterance: int, work: Awaitable[Event]) -> None:
         began = self._now()
         event = await work
-        if utterance == self._state.utterance:
+        if isinstance(event, PutOff):
+            self._shown_later(event)
+        elif utterance == self._state.utterance:
             self._works.append(_Work(kind, began, self._now()))
         self._take(event)
+
+    def _shown_later(self, event: PutOff) -> None:
+        what = _SHOWN[type(event.work)]
+        if what not in self._later:
+            self._later.add(what)
+            self._tell(ShownLater(self.heard, self._state.utterance, what))
 
     # ---- its work
 
     async def _transcribed(self, work: Transcribe) -> Event:
         text = await self._transcribe(self._between(work.begin, work.through), work.whole)
+        if text is None:
+            return PutOff(work)
         if work.utterance == self._state.utterance:
             self._tell(WordsHeard(self.heard, work.utterance, text, work.whole))
         return Transcribed(work, text[-self._config.max_question :])
 
     async def _identified(self, work: Identify) -> Event:
         try:
-            voice = await self._asker.voice(self._between(work.begin, work.through), urgent=work.whole)
+            heard = await self._asker.voice(self._between(work.begin, work.through), urgent=work.whole)
         except VoicegraphError as error:
             if error.http_status != UNUSABLE:
                 raise
             self._turned_away(work.utterance, ViewerRefused(Refusal.VOICE_INCONCLUSIVE, error.message))
             return Identified(work, None)
+        if heard is Unheard.PUT_OFF:
+            return PutOff(work)
+        voice = heard if isinstance(heard, HeardVoice) else None
         eyes = await self._see(work.utterance, voice)
         if voice is not None and work.utterance == self._state.utterance:
             self._voice = voice
@@ -271,6 +306,8 @@ class Listener:
         return SpeakerHeard(self.heard, utterance, person.id, person.display_name, True)
 
     async def _matched(self, work: Match) -> Event:
+        if self._front.crowded:
+            return PutOff(work)
         if (sight := self._sights.get(work.ask.eyes)) is not None:
             matched = await self._graph.read(_match, sight.scope, work.ask.text, self._config.max_terms)
             if work.ask.utterance == self._state.utterance and any(matched):
@@ -278,7 +315,10 @@ class Listener:
         return Matched(work)
 
     async def _looked(self, work: Look) -> Event:
-        if (sight := self._sights.get(work.ask.eyes)) is not None:  # else the utterance is over already
+        async with self._front.looks.turn(urgent=True):
+            sight, expected = self._sights.get(work.ask.eyes), self._state.expected
+            if sight is None or expected is None or not work.ask.serves(expected):
+                return Stale(work)
             found = await self._search.gather(sight.scope, work.ask.text, asked_at=datetime.now(UTC), zone=self._zone)
             if work.ask.utterance == self._state.utterance:
                 self._found[work.ask] = found
@@ -324,6 +364,8 @@ class Listener:
     def _now() -> float:
         return time.perf_counter()
 
+
+_SHOWN = {Transcribe: Shown.WORDS, Identify: Shown.VOICE, Match: Shown.MATCHES}
 
 UNUSABLE = 422
 """http_status of errors about sound in which nobody can be told."""

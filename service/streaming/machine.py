@@ -4,25 +4,39 @@ Sound moves time; everything else that comes in is work coming back, in any orde
 an action and comes back as an event that carries it. What came back for words, eyes or an utterance that are no longer the
 current ones is left aside. Speech at any point is listening again; what is known of the utterance is kept, and what was
 found for the same words, seen with the same eyes, is not looked for again.
+
+In the pause the words go first: what they ask is looked for with the eyes that the voice left so far, while the voice is heard
+to its end. Nothing is read, and nothing told, before that is known, and then only with these eyes. What is only shown while
+somebody speaks may be put off, and comes back as `PutOff`; what is needed for the answer never is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import TypeAlias
 
-from service.streaming.words import same_words
-
-
-class Stage(StrEnum):
-    """VoiceMem, §3.3."""
-
-    LISTENING = "listening"
-    """Somebody speaks, or nobody did since the last memory."""
-    SPEECH_TAIL = "speech_tail"
-    ANTICIPATION = "anticipation"
-    SEARCHING = "searching"
+from service.streaming.work import (
+    Action,
+    Ask,
+    Deliver,
+    Enter,
+    Event,
+    Eyes,
+    HasRead,
+    Identified,
+    Identify,
+    Look,
+    Looked,
+    Match,
+    Matched,
+    PutOff,
+    Read,
+    Refuse,
+    Sound,
+    Stage,
+    Stale,
+    Transcribe,
+    Transcribed,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,141 +47,10 @@ class MachineConfig:
     tail: float = 0.2  # of silence from which what was said is looked for (VoiceMem, §3.3)
     search: float = 0.4  # of silence from which what was found is told (VoiceMem, §3.3)
     partial: float = 1.0  # of new sound between two transcripts of an utterance that goes on
-    voice: float = 2.0  # between two looks at its voice: 1 s against a profile has an EER of 2.5 %, 3 s of 0.4
+    voice: float = 2.0  # until the first look at its voice: 1 s against a profile has an EER of 2.5 %, 3 s of 0.4
+    voice_again: float = 6.0  # between two further ones: each costs as much as a look for the answer, and seldom finds another
+    again: float = 0.4  # after work that was put off, before it is asked for once more
     least_speech: float = 0.25  # in all; less is a cough or a door
-
-
-@dataclass(frozen=True, slots=True)
-class Eyes:
-    """Whose eyes a search sees with."""
-
-    asker: str | None
-    """Id of the person asked for."""
-    scope: str
-    """Names all that they and whoever else listens may see; another value where that changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What is looked for, by whom."""
-
-    utterance: int
-    text: str
-    eyes: Eyes
-
-    def serves(self, other: Ask) -> bool:
-        """What was found for this is what would be found for `other`: the same words, seen with the same eyes. Words added
-        or heard otherwise since then are other words."""
-        return self.utterance == other.utterance and self.eyes == other.eyes and same_words(self.text, other.text)
-
-
-# ---- what is to be done
-
-
-@dataclass(frozen=True, slots=True)
-class Enter:
-    stage: Stage
-
-
-@dataclass(frozen=True, slots=True)
-class Transcribe:
-    """All of the utterance up to `through`; `whole`: speech has stopped."""
-
-    utterance: int
-    begin: float
-    through: float
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Identify:
-    """Whose eyes the utterance's voice, and whoever is named as listening, leave."""
-
-    utterance: int
-    begin: float
-    through: float
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Whom and what the words so far speak of, while they are being said."""
-
-    ask: Ask
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Find what may answer; nothing of it is told yet."""
-
-    ask: Ask
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Read what was found for `ask`, with the eyes as they are now, to be told."""
-
-    ask: Ask
-
-
-@dataclass(frozen=True, slots=True)
-class Deliver:
-    """What was read for `ask` may be told: nobody spoke meanwhile."""
-
-    ask: Ask
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """Who speaks may see nothing; why is told."""
-
-    utterance: int
-
-
-Action: TypeAlias = Enter | Transcribe | Identify | Match | Look | Read | Deliver | Refuse
-
-# ---- what comes in
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """The stream up to `until`; whether anybody spoke since the last one."""
-
-    until: float
-    speaking: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Transcribed:
-    work: Transcribe
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Identified:
-    work: Identify
-    eyes: Eyes | None
-    """None: refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    work: Match
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    work: Look
-
-
-@dataclass(frozen=True, slots=True)
-class HasRead:
-    work: Read
-    eyes: Eyes | None
-    """As they were when it was read. Others than those it was looked for with: nothing was read."""
-
-
-Event: TypeAlias = Sound | Transcribed | Identified | Matched | Looked | HasRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +86,8 @@ class State:
     """What was looked for last and has come back."""
     matched: Ask | None = None
     """What was matched last, whether it has come back or not."""
+    put_off: float = 0.0
+    """When work was put off last."""
     transcribing: Transcribe | None = None
     identifying: Identify | None = None
     matching: Match | None = None
@@ -233,7 +118,12 @@ class State:
     @property
     def complete(self) -> bool:
         """Its words and its voice are known to the end of its speech."""
-        return self.heard is not None and self.seen is not None and min(self.heard.through, self.seen.through) >= self.until
+        return self.worded and self.seen is not None and self.seen.through >= self.until
+
+    @property
+    def worded(self) -> bool:
+        """Its words are known to the end of its speech."""
+        return self.heard is not None and self.heard.through >= self.until
 
     @property
     def ask(self) -> Ask | None:
@@ -241,11 +131,25 @@ class State:
         return self.so_far if self.complete else None
 
     @property
+    def expected(self) -> Ask | None:
+        """What the utterance asks, if its voice stays whose it was so far; None while its end is not transcribed."""
+        return self.so_far if self.worded else None
+
+    @property
+    def paused(self) -> bool:
+        """Speech has stopped, as far as one can tell."""
+        return self.silence >= self.config.settle - _EPSILON
+
+    @property
     def at_rest(self) -> bool:
         """Nothing is said and no work is out."""
         return self.begin is None and not (
             self.transcribing or self.identifying or self.matching or self.looking or self.reading
         )
+
+
+_EPSILON = 1e-9
+"""Seconds; sums of frames are not exact."""
 
 
 def step(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
@@ -264,6 +168,10 @@ def step(state: State, event: Event) -> tuple[State, tuple[Action, ...]]:
             after = _looked(state, event)
         case HasRead():
             after, actions = _has_read(state, event)
+        case PutOff():
+            after = _put_off(state, event)
+        case Stale():
+            after = replace(state, looking=None) if event.work == state.looking else state
     for plan in (_listen, _watch, _match, _look, _tell):
         after, more = plan(after)
         actions += more
@@ -327,6 +235,19 @@ def _over(state: State) -> State:
     return replace(state, begin=None, heard=None, seen=None, found=None, matched=None)
 
 
+def _put_off(state: State, event: PutOff) -> State:
+    """Asked for again in a while, should it still be wanted then."""
+    match event.work:
+        case Transcribe() if event.work == state.transcribing and not event.work.whole:
+            return replace(state, transcribing=None, put_off=state.now)
+        case Identify() if event.work == state.identifying and not event.work.whole:
+            return replace(state, identifying=None, put_off=state.now)
+        case Match() if event.work == state.matching:
+            return replace(state, matching=None, put_off=state.now, matched=None)
+        case _:
+            return state
+
+
 def _listen(state: State) -> tuple[State, tuple[Action, ...]]:
     """What was too little to be speech is forgotten; else its words, from time to time and once it has stopped."""
     if state.begin is None:
@@ -334,26 +255,38 @@ def _listen(state: State) -> tuple[State, tuple[Action, ...]]:
     if state.silence >= state.config.tail and state.speech < state.config.least_speech:
         return _over(state), ()
     through = state.heard.through if state.heard else None
-    if state.transcribing is not None or not _due(state, through, state.config.partial):
+    if state.transcribing is not None or not _due(state, through, state.config.partial, state.config.settle):
         return state, ()
-    work = Transcribe(state.utterance, state.begin, state.now, state.silence >= state.config.settle)
+    work = Transcribe(state.utterance, state.begin, state.now, state.paused)
     return replace(state, transcribing=work), (work,)
 
 
 def _watch(state: State) -> tuple[State, tuple[Action, ...]]:
+    """To its end once it has stopped; a voice that is known already waits for the words to be heard first."""
     through = state.seen.through if state.seen else None
-    if state.begin is None or state.identifying is not None or not _due(state, through, state.config.voice):
+    every, settle = state.config.voice, state.config.settle
+    if state.seen is not None:
+        every, settle = state.config.voice_again, state.config.tail
+    if state.begin is None or state.identifying is not None or not _due(state, through, every, settle):
         return state, ()
-    work = Identify(state.utterance, state.begin, state.now, state.silence >= state.config.settle)
+    work = Identify(state.utterance, state.begin, state.now, state.paused)
     return replace(state, identifying=work), (work,)
 
 
-def _due(state: State, through: float | None, every: float) -> bool:
-    """Whether what is known through `through` is to be known anew: its end is missing and has come, or much was said since."""
+def _due(state: State, through: float | None, every: float, settle: float) -> bool:
+    """Whether what is known through `through` is to be known anew: its end is missing and has come, with `settle` seconds of
+    silence, or much was said since."""
     if state.speech < state.config.least_speech or (through is not None and through >= state.until):
         return False
+    if state.silence >= settle - _EPSILON:
+        return True
     since = state.begin if through is None else through
-    return state.silence >= state.config.settle or (since is not None and state.now - since >= every)
+    speaks = state.silence <= 0  # else it may be the end, which is worth waiting for
+    return speaks and since is not None and state.now - since >= every and not _waits(state)
+
+
+def _waits(state: State) -> bool:
+    return state.put_off > 0.0 and state.now - state.put_off < state.config.again
 
 
 def _match(state: State) -> tuple[State, tuple[Action, ...]]:
@@ -361,13 +294,14 @@ def _match(state: State) -> tuple[State, tuple[Action, ...]]:
     ask = state.so_far
     if state.begin is None or state.matching is not None or ask is None:
         return state, ()
-    if state.matched is not None and state.matched.serves(ask):
+    if (state.matched is not None and state.matched.serves(ask)) or _waits(state):
         return state, ()
     return replace(state, matched=ask, matching=Match(ask)), (Match(ask),)
 
 
 def _look(state: State) -> tuple[State, tuple[Action, ...]]:
-    ask = state.ask
+    """With the eyes known so far: should the voice turn out to be another's, what was found is of no use to anybody."""
+    ask = state.expected
     if state.begin is None or ask is None or state.looking is not None or state.silence < state.config.tail:
         return state, ()
     if state.found is not None and state.found.serves(ask):

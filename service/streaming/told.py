@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
-from service.streaming.machine import Stage
 from service.streaming.prompt import MemoryPrompt
+from service.streaming.work import Stage
 from service.types.entities import NamedEntity
 
 
@@ -83,4 +84,21 @@ class NotAnswered:
     reason: str
 
 
-Told: TypeAlias = StageEntered | WordsHeard | SpeakerHeard | TermsMatched | MemoryReady | NotAnswered
+class Shown(StrEnum):
+    """What is only shown while somebody speaks."""
+
+    WORDS = "words"
+    VOICE = "voice"
+    MATCHES = "matches"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLater:
+    """The service is busy with answers: it comes later than usual, or not. Told once an utterance of each."""
+
+    at: float
+    utterance: int
+    what: Shown
+
+
+Told: TypeAlias = StageEntered | WordsHeard | SpeakerHeard | TermsMatched | MemoryReady | NotAnswered | ShownLater

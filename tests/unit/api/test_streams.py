@@ -11,14 +11,13 @@ from typing import get_args
 import pytest
 
 from service.api.context import Asked
-from service.api.desk import Desk
 from service.api.listening import ListeningOutcome, StreamEvent
 from service.api.stream_json import TYPES, as_json
 from service.api.streams import Outbox, ReadsTooSlowly, Streams, StreamsConfig, TooManyStreams
 from service.api.tokens import TokenEntry
-from service.streaming.machine import Stage
 from service.streaming.prompt import MemoryPrompt
 from service.streaming.told import MemoryReady, NotAnswered, SpeakerHeard, StageEntered, TermsMatched, Timing
+from service.streaming.work import Stage
 from service.types.entities import EntityType, NamedEntity
 
 ROOT = Path(__file__).parents[3]
@@ -90,24 +89,6 @@ def test_streams_are_counted_by_token_and_in_all_and_closed_ones_no_more() -> No
                 pass
             with streams.open(OTHER, Asked()), pytest.raises(TooManyStreams), streams.open(OTHER, Asked()):
                 pass
-
-
-async def test_at_the_desk_who_has_finished_speaking_goes_first_and_who_leaves_is_skipped() -> None:
-    desk, served = Desk(), []
-
-    async def come(name: str, *, urgent: bool) -> None:
-        async with desk.turn(urgent=urgent):
-            await asyncio.sleep(0)
-            served.append(name)
-
-    async with desk.turn(urgent=False):
-        waiting = [asyncio.create_task(come(name, urgent=name.isupper())) for name in ("a", "B", "c", "D")]
-        await asyncio.sleep(0)
-        waiting[1].cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    assert served == ["D", "a", "c"]
-    async with desk.turn(urgent=False):  # free again
-        pass
 
 
 def test_a_streams_codes_are_documented() -> None:
