@@ -13,7 +13,7 @@ import numpy as np
 
 from service.audio import assignment, clustering
 from service.audio.given import GivenSegment, given_turns
-from service.audio.pieces import Piece, PiecesConfig, pieces
+from service.audio.pieces import Piece, PiecesConfig, frame_powers, pieces, utterances
 from service.audio.quality import bandwidth_hz
 from service.audio.runs import Mask, smoothed, stretches
 from service.audio.segmentation import FRAME_SAMPLES, FRAME_SECONDS, Activity, Segmenter
@@ -91,7 +91,11 @@ class Diariser:
         found = pieces(waveform, activity, self._encoder, config.pieces)
         limit = clustering.threshold(found, activity, config.clustering, telephone=_is_telephone(waveform, found))
         voices = clustering.voices(found, limit, config.clustering)
-        active = self._smoothed(assignment.assign(found, activity, voices, config.assignment))
+        active = assignment.assign(found, activity, voices, config.assignment)
+        if len(voices) > 1:
+            short = utterances(waveform, activity, self._encoder, found, config.pieces)
+            active = assignment.corrected(active, short, voices, config.assignment)
+        active = self._smoothed(active)
         names = [f"{prefix}speaker_{number + 1}" for number in clustering.numbered(voices, tracks, limit)]
         end = waveform.segment.end
         speech = drafts(np.atleast_2d(active.any(axis=0)), ("",), waveform.start, end, replace(config.turns, pause=config.gap))
@@ -108,8 +112,7 @@ class Diariser:
 def _without_silence(waveform: Waveform, activity: Activity, silence_dbfs: float) -> Activity:
     """No speech in frames whose surrounding 0.2 s are below `silence_dbfs`."""
     reach = 6
-    power = np.square(np.pad(waveform.samples, (0, activity.frames * FRAME_SAMPLES - len(waveform.samples))))
-    frames = power.reshape(activity.frames, FRAME_SAMPLES).mean(axis=1, dtype=np.float64)
+    frames = frame_powers(waveform, activity.frames)
     around = np.convolve(frames, np.ones(2 * reach + 1) / (2 * reach + 1), mode="same") if len(frames) else frames
     heard = around > 10.0 ** (silence_dbfs / 10.0)
     return replace(activity, speech=activity.speech * heard, overlap=activity.overlap * heard)

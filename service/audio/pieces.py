@@ -2,6 +2,7 @@
 
 Embeddings of ≤ 2 s tell the people of a meeting apart better than the segmentation's voices do: it merges two people with
 alike voices within a window (AMI excerpt d: 20 of 40 points of DER), while such pieces find the right one of two centroids.
+"Yes." and "Sure." between two others are shorter than what the segmentation tells apart: they stand between two pauses.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ class PiecesConfig:
     """Share of a frame's voices replaced within 2 × `reach` frames from which speech is cut there."""
     reach: int = 10
     """Frames, 0.17 s."""
+    pause: float = 0.07
+    """Seconds of quiet between two utterances; at 0.1 s and 20 dB a third fewer of the short turns were found."""
+    quiet: float = 12.0
+    """dB below the speech around it that a pause is."""
+    utterance: float = 1.2
+    """Seconds; what is longer between two pauses seldom stands out within its piece (up to 2 s nothing more was found)."""
+    around: float = 1.5
+    """Seconds before and after a frame whose upper tenth is the speech around it: a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,41 @@ def pieces(waveform: Waveform, activity: Activity, encoder: SpeakerEncoder, conf
     places = sorted(place for place in places if (place[1] - place[0]) * FRAME_SECONDS >= config.shortest)
     embeddings = encoder([_sound(waveform, first, last) for first, last, _ in places])
     return tuple(Piece(*place, embedding.vector) for place, embedding in zip(places, embeddings, strict=True))
+
+
+def utterances(
+    waveform: Waveform, activity: Activity, encoder: SpeakerEncoder, known: Sequence[Piece], config: PiecesConfig
+) -> tuple[Piece, ...]:
+    """What stands between two pauses and is no piece of `known`: of `shortest` to `utterance` seconds, one voice at a time.
+
+    Empty where there is no sound."""
+    if not activity.frames:
+        return ()
+    speech = (activity.speech > config.speech) & (activity.overlap <= config.mixed)
+    level = np.convolve(10.0 * np.log10(frame_powers(waveform, activity.frames) + 1e-10), np.ones(3) / 3, mode="same")
+    reach = round(config.around / FRAME_SECONDS)
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(level, reach, mode="edge"), 2 * reach + 1)
+    around = np.percentile(windows, 90, axis=1)
+    least, shortest = round(config.pause / FRAME_SECONDS), round(config.shortest / FRAME_SECONDS)
+    pauses = [(a + b) // 2 for a, b in stretches(level < around - config.quiet) if b - a >= least]
+    seen = {(piece.first, piece.last) for piece in known}
+    places = []
+    for first, last in stretches(speech):
+        edges = [first]
+        edges += [at for at in pauses if first + shortest <= at <= last - shortest and at - edges[-1] >= shortest]
+        places += [place for place in pairwise([*edges, last]) if place not in seen]
+    places = [(a, b) for a, b in places if config.shortest <= (b - a) * FRAME_SECONDS <= config.utterance]
+    embeddings = encoder([_sound(waveform, first, last) for first, last in places])
+    return tuple(Piece(*place, False, embedding.vector) for place, embedding in zip(places, embeddings, strict=True))
+
+
+def frame_powers(waveform: Waveform, frames: int) -> Samples:
+    """Shape (frames,): mean square of the samples around the middle of each frame."""
+    begin = round((FRAME_OFFSET - FRAME_SECONDS / 2) * SAMPLE_RATE)
+    heard = waveform.samples[begin : begin + frames * FRAME_SAMPLES]
+    power = np.square(np.pad(heard, (0, frames * FRAME_SAMPLES - len(heard))))
+    mean: Samples = power.reshape(frames, FRAME_SAMPLES).mean(axis=1, dtype=np.float64)
+    return mean
 
 
 def _sound(waveform: Waveform, first: int, last: int) -> Waveform:

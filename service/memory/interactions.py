@@ -49,6 +49,7 @@ class InteractionConfig:
     reply: float = 0.6  # next after another voice, without a question
     told: float = 0.85  # the caller says what is answered: mostly said to who said that, but it opens nothing
     everybody: float = 0.3  # nothing speaks for anybody in particular
+    answering: float = 0.45  # but who alone answers it was meant: in 138 turns of the spoken set 97 %, each other 63 %
     max_reply_gap: float = 2.0  # seconds of silence; longer ones mostly begin something new
     max_answer_gap: float = 5.0  # seconds; people think before they answer
     max_backchannel: float = 0.8  # seconds; "mm", "yeah": answers, but nothing that one answers
@@ -92,6 +93,7 @@ def interactions(
         replied = {**replied, **_to_who_is_answered(turns, told, replace(config, reply=config.told, answer=config.told))}
     people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
     strangers = {turn.track for turn in turns if turn.speaker_id is None}
+    answering = _who_answer(turns, answers)
     found: dict[str, tuple[Addressee, ...]] = {}
     for turn in turns:
         others = sorted(people - {turn.speaker_id})
@@ -100,7 +102,7 @@ def interactions(
             or _only_other(turn, others, strangers - {turn.track}, config)
             or named.get(turn.message_id, ())
             or replied.get(turn.message_id, ())
-            or _everybody(others, config)
+            or _everybody(others, answering.get(turn.message_id, frozenset()), config)
         )
     return Interactions(answers, found)
 
@@ -197,10 +199,21 @@ def _to_who_is_answered(
     return found
 
 
-def _everybody(others: Sequence[str], config: InteractionConfig) -> tuple[Addressee, ...]:
+def _who_answer(turns: Sequence[Spoken], answers: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Message id → person ids (or tracks of unresolved voices) of those who answer it."""
+    found: dict[str, frozenset[str]] = {}
+    for turn in turns:
+        if answered := answers.get(turn.message_id):
+            found[answered] = found.get(answered, frozenset()) | {turn.voice}
+    return found
+
+
+def _everybody(others: Sequence[str], answering: frozenset[str], config: InteractionConfig) -> tuple[Addressee, ...]:
+    """`answering`: who answer it; one alone is likelier meant than the rest."""
     if len(others) > config.max_everybody:
         return ()
-    return tuple(Addressee(person, config.everybody, How.ALL) for person in others)
+    alone = answering if len(answering) == 1 else frozenset()
+    return tuple(Addressee(p, config.answering if p in alone else config.everybody, How.ALL) for p in others)
 
 
 # ---- what was typed

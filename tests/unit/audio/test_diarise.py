@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from service.audio.assignment import AssignmentConfig, assign, corrected
+from service.audio.clustering import Voice
 from service.audio.diarise import DiarisedBlock, Diariser, DiariserConfig
 from service.audio.encoders import load_encoder
-from service.audio.pieces import PiecesConfig, pieces
+from service.audio.pieces import PiecesConfig, pieces, utterances
 from service.audio.segmentation import FRAME_SAMPLES, NUM_VOICES, WINDOW_FRAMES, Activity, Segmenter
 from service.connectors.files import read_transcript
 from service.types.audio import Samples, Segment, SpeakerTurn, Waveform
 from tests.unit.audio.speech import HOUSEHOLD, a_clip, sound
-from tests.unit.audio.test_turns import Spectrum
+from tests.unit.audio.test_turns import Spectrum, tones
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +141,25 @@ def test_a_prefix_keeps_the_tracks_of_two_feeds_apart(diariser: Diariser) -> Non
     (turn,) = turns_of(list(diariser([clip], prefix="left/", first_index=7)))
     assert (turn.track, turn.index) == ("left/speaker_1", 7)
     assert turn.segment.overlap(Segment(0.0, 3.0)) > 2.0
+
+
+def test_a_short_answer_between_two_pauses_goes_to_the_voice_that_it_is() -> None:
+    """Where the segmentation hears one voice all along, and the piece around the answer is mostly somebody else's."""
+    pause = Waveform(np.zeros(1_600, np.float32))
+    sounds = (tones(440, seconds=3.0), pause, tones(1_000, seconds=0.6), pause, tones(440, seconds=3.0))
+    waveform = Waveform(np.concatenate([sound.samples for sound in sounds]))
+    frames = len(waveform.samples) // FRAME_SAMPLES
+    one_voice = np.zeros((1, NUM_VOICES, WINDOW_FRAMES), np.float32)
+    one_voice[:, 0] = 1.0
+    activity = Activity(np.ones(frames, np.float32), np.zeros(frames, np.float32), (0,), one_voice)
+    encoder, config = Spectrum(), AssignmentConfig()
+    voices = [Voice(encoder([tones(hertz)])[0].vector, 10.0) for hertz in (440, 1_000)]
+    found = pieces(waveform, activity, encoder, PiecesConfig())
+    active = assign(found, activity, voices, config)
+    answer = slice(round(3.2 * 16_000 / FRAME_SAMPLES), round(3.6 * 16_000 / FRAME_SAMPLES))
+    assert active[0, answer].mean() == 1.0, "a piece of two seconds takes the answer with it"
+    short = utterances(waveform, activity, encoder, found, PiecesConfig())
+    corrected_ = corrected(active, short, voices, config)
+    assert corrected_[1, answer].all() and not corrected_[0, answer].any()
+    assert (corrected_[0].sum() + corrected_[1].sum()) == active.sum(), "no frame is lost or doubled"
+    assert corrected_[0, : answer.start - 20].all() and corrected_[0, answer.stop + 30 :].all()

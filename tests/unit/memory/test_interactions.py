@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -151,9 +152,18 @@ def test_in_a_large_room_all_is_left_out() -> None:
     assert addressees([a_turn("p0", 0, 2, "Welcome.", id="m0")], {}, people) == {"m0": ()}
 
 
+def test_who_alone_answers_what_was_said_to_all_is_likelier_meant_than_the_rest() -> None:
+    said = (a_turn("mara", 0, 2, "I have sold the boat.", id="m0"), a_turn("tom", 2.2, 3.2, "To whom?", id="m1"))
+    to = addressees(said, {}, ("mara", "tom", "ben"))["m0"]
+    assert {one.person_id: one.how for one in to} == {"ben": How.ALL, "tom": How.ALL}
+    assert max(to, key=lambda one: one.confidence).person_id == "tom"
+    also = replace(a_turn("ben", 3.3, 4, "When?", id="m2"), answers="m0")
+    assert len({one.confidence for one in addressees([*said, also], {}, ("mara", "tom", "ben"))["m0"]}) == 1
+
+
 def test_only_two_people_alone_reach_the_confidence_that_opens_a_message() -> None:
     c = InteractionConfig()
-    assert max(c.called_first, c.called_within, c.answer, c.reply, c.everybody) < 0.9 <= c.only_other
+    assert max(c.called_first, c.called_within, c.answer, c.reply, c.everybody, c.answering) < 0.9 <= c.only_other
 
 
 @pytest.mark.parametrize(
