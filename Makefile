@@ -27,7 +27,7 @@ serve: $(STAMP)
 
 PROCESSES ?= 2
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """What do tests stand on? One Neo4j a run (the server of NEO4J_URI, else an embedded one of its own), a space for each test.
 
-`make test` runs them in two processes at once, which share that Neo4j."""
+`make test` runs them in two processes at once, which share that Neo4j: see `tests/sharing.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Generator, Sequence
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
@@ -21,13 +20,14 @@ from service.graph.driver import Graph, GraphConfig, changes
 from service.graph.server import EmbeddedServer, ServerConfig
 from service.settings import load_settings
 from service.types.ids import fresh
+from tests.sharing import SERVER_DIRECTORY, longest_first, pytest_configure_node, pytest_xdist_make_scheduler
+
+__all__ = ["pytest_configure_node", "pytest_xdist_make_scheduler"]  # hooks, which pytest finds here
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one takes seconds where it should take none
 hypothesis.settings.load_profile("any machine")
 
 os.environ.pop("OPENAI_BASE_URL", None)  # no test asks a model that this machine happens to know
-
-SERVER_DIRECTORY = pytest.StashKey[Path]()
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -72,12 +72,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Processes that share a run are told the directory by the one that started them."""
     given = getattr(config, "workerinput", {}).get("server_directory")
     config.stash[SERVER_DIRECTORY] = Path(given or tempfile.mkdtemp(prefix="voicegraph-test-"))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Before pytest-xdist starts another process."""
-    node.workerinput["server_directory"] = str(node.config.stash[SERVER_DIRECTORY])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -134,7 +128,9 @@ def shared() -> Path:
     return SHARED
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: longest_first(item.nodeid))
     if SHARED.is_dir():
         return
     for item in items:
