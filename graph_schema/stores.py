@@ -70,11 +70,11 @@ STORES: tuple[Store, ...] = (
     ),
     Store(
         "kept sound",
-        "graph and audio files",
-        "pieces of sound with label",
-        "with its file, at expiry",
+        "graph",
+        "how people sounded in what they said, and pieces of it where the space keeps these",
+        "when that consent is withdrawn, when the space is said to be a workplace or to keep no sound, at `expires_at` (by the "
+        "next ingest into the space or sweep of the service), " + _WITH_SPACE,
         ("AudioMemory",),
-        built=False,
     ),
     Store(
         "questions",

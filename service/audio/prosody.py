@@ -42,7 +42,7 @@ def prosody(waveform: Waveform, speech: Sequence[Segment], config: ProsodyConfig
     framed = np.concatenate(frames) if frames else np.empty((0, 1))
     if not len(framed):
         return None
-    pitches = _pitches(framed, config)
+    pitches, voiced = _pitches(framed, config)
     known = len(pitches) >= config.min_voiced
     low, middle, high = np.percentile(pitches, (10, 50, 90)) if known else (0.0, 0.0, 0.0)
     return Prosody(
@@ -50,6 +50,7 @@ def prosody(waveform: Waveform, speech: Sequence[Segment], config: ProsodyConfig
         pitch_range=round(12.0 * float(np.log2(high / low)), 2) if known else None,
         level=round(level_dbfs(np.concatenate(pieces)), 1),
         rate=None,
+        voiced=round(voiced, 3),
     )
 
 
@@ -61,9 +62,9 @@ def _frames(samples: Samples, config: ProsodyConfig) -> Floats:
     return np.asarray(np.lib.stride_tricks.sliding_window_view(samples, size)[::hop], dtype=np.float64)
 
 
-def _pitches(frames: Floats, config: ProsodyConfig) -> Floats:
+def _pitches(frames: Floats, config: ProsodyConfig) -> tuple[Floats, float]:
     """Of the voiced frames, Hz, by the autocorrelation of the windowed frame over that of the window (Boersma 1993); what lies
-    an octave or more off their median is taken for a mistake and left out."""
+    an octave or more off their median is taken for a mistake and left out. And the share of the loud frames that they are."""
     size = frames.shape[1]
     frames = frames - frames.mean(axis=1, keepdims=True)
     loud = np.abs(frames).max(axis=1)
@@ -87,7 +88,8 @@ def _pitches(frames: Floats, config: ProsodyConfig) -> Floats:
     shift = np.where(np.abs(bend) > 1e-9, 0.5 * (before - after) / np.where(np.abs(bend) > 1e-9, bend, 1.0), 0.0)
     pitches = SAMPLE_RATE / (lag + np.clip(shift, -0.5, 0.5))
     middle = np.median(pitches) if len(pitches) else 0.0
-    return np.asarray(pitches[(pitches > middle / 2) & (pitches < middle * 2)], dtype=np.float64)
+    kept = np.asarray(pitches[(pitches > middle / 2) & (pitches < middle * 2)], dtype=np.float64)
+    return kept, len(kept) / max(1, int((loud >= config.quiet * loud.max()).sum()))
 
 
 def _autocorrelation(frames: Floats, length: int) -> Floats:

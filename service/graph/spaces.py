@@ -7,11 +7,13 @@ from typing import Any
 from service.errors import NotFound
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import forget_all_inferred
-from service.types.people import AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
+from service.graph.forget_sounds import obey_sound_policy
+from service.types.people import SOUND_DAYS, AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
 
 FIND_SPACE = """
 MATCH (s:Space {id: $space})
-RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .identity_revision} AS space
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
+          .identity_revision} AS space
 """
 
 ENSURE_SPACE = """
@@ -27,7 +29,8 @@ SET s += $policies
 
 LIST_SPACES = """
 MATCH (s:Space)
-RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .identity_revision} AS space
+RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
+          .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -68,10 +71,14 @@ async def ensure_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
 async def save_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
     """Make the space or change its policies. Its identity_revision is never set from outside.
 
-    What is already written keeps the audiences it was settled with. Of a workplace, what was inferred of people goes."""
+    What is already written keeps the audiences it was settled with. Of a workplace, what was inferred of people goes, and so do
+    sounds that it allows no more."""
     await tx.run(SAVE_SPACE, space=settings.id, policies=_policies(settings))
     if settings.workplace:
         await forget_all_inferred(tx, settings.id)
+    await obey_sound_policy(
+        tx, settings.id, workplace=settings.workplace, keeps_sound=settings.keeps_sound, days=settings.sound_days
+    )
     return await get_space(tx, settings.id)
 
 
@@ -96,6 +103,8 @@ def _policies(settings: SpaceSettings) -> dict[str, Any]:
         "anonymous_voices": settings.anonymous_voices.value,
         "anonymous_days": settings.anonymous_days,
         "workplace": settings.workplace or None,
+        "keeps_sound": settings.keeps_sound or None,
+        "sound_days": settings.sound_days,
     }
 
 
@@ -108,5 +117,7 @@ def _settings(space: dict[str, Any]) -> SpaceSettings:
         anonymous_voices=AnonymousVoices(space["anonymous_voices"]),
         anonymous_days=space["anonymous_days"],
         workplace=bool(space["workplace"]),
+        keeps_sound=bool(space["keeps_sound"]),
+        sound_days=SOUND_DAYS if space["sound_days"] is None else space["sound_days"],
         identity_revision=space["identity_revision"],
     )

@@ -12,6 +12,7 @@ from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
+from service.graph.forget_sounds import KEEP_AUDIO, forget_sounds_of
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.write_people import PersonWrite, VoiceWrite, name_person, save_people, save_voices
 from service.graph.write_sessions import RevisionMoved
@@ -103,7 +104,8 @@ async def save_consent(
     purpose: str = REMEMBER_VOICE,
 ) -> str:
     """Id of the consent record. `withdrawn` and `opted_out` take exemplars and voiceprints away in this transaction;
-    `granted` lifts the expiry of those there are. Of INFER_PERSONA they take away what was inferred. Raises NotFound."""
+    `granted` lifts the expiry of those there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO every sound.
+    Raises NotFound."""
     await lock_space(tx, space)
     consent_id = derived("consent", space, person_id, purpose, state.value, at.astimezone(UTC).isoformat())
     saved = await rows(
@@ -124,6 +126,8 @@ async def save_consent(
         await _obey(tx, space, person_id, state)
     elif purpose == INFER_PERSONA and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
         await forget_inferred_of(tx, space, [person_id])
+    elif purpose == KEEP_AUDIO and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
+        await forget_sounds_of(tx, space, [person_id])
     return consent_id
 
 

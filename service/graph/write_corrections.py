@@ -12,6 +12,7 @@ from service.errors import InvalidInput, NotFound, VoicegraphError
 from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import obey_unwilling
+from service.graph.forget_sounds import obey_unheard
 from service.graph.merges import MAX_HOPS, MergeEdge, MergeSets, find_verdict, list_merges
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.write_consents import TOUCH_PEOPLE
@@ -163,6 +164,7 @@ async def merge_people(
         record = {"merged": [edge.person, edge.into]}
     concerned = sets.members(person) | sets.members(into)
     await obey_unwilling(tx, space, sorted(concerned))
+    await obey_unheard(tx, space, sorted(concerned))
     revision = await touch(tx, space, concerned)
     record |= {"person": person, "into": into, "wants_confirmed": confirmed, "revision": revision}
     people = {person, into, edge.person, edge.into}

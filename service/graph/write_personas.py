@@ -148,10 +148,10 @@ SURE = 0.5
 """Confidence of an addressee from which on "you" is them: likelier than not."""
 
 
-async def list_willing(tx: Tx, space: str, people: Sequence[str]) -> frozenset[str]:
-    """Those of `people` of whom something may be inferred: they agreed themselves, nobody merged with them refused, and the
-    space is no workplace."""
-    found = await rows(tx, LIST_WILLING, space=space, ids=list(people), purpose=INFER_PERSONA)
+async def list_willing(tx: Tx, space: str, people: Sequence[str], purpose: str = INFER_PERSONA) -> frozenset[str]:
+    """Those of `people` of whom something may be inferred (or what else `purpose` says): they agreed themselves, nobody merged
+    with them refused, and the space is no workplace."""
+    found = await rows(tx, LIST_WILLING, space=space, ids=list(people), purpose=purpose)
     return frozenset(row["id"] for row in found)
 
 

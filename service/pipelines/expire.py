@@ -1,5 +1,5 @@
-"""Which voices and questions have had their time? Voices of people never asked, after the days that the space allows;
-questions after the days that the service is set to keep them."""
+"""Which voices, sounds and questions have had their time? Voices of people never asked, and sounds of who agreed, after the
+days that the space allows; questions after the days that the service is set to keep them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from service.graph.driver import Graph, Tx
+from service.graph.forget_sounds import forget_expired_sounds
 from service.graph.questions import forget_questions
 from service.graph.voices import changed_voices
 from service.graph.write_consents import forget_expired_exemplars, list_encoders
@@ -16,6 +17,7 @@ from service.pipelines.channel_means import remake_channel_means
 from service.types.people import SpaceSettings
 
 QUESTIONS = 5_000  # deleted in one transaction: some 0.1 s
+SOUNDS = 1_000  # as QUESTIONS; with its piece each has 20 kB
 LEFT_ALONE = timedelta(minutes=15)  # of a younger question, the process that kept it may still run with other settings
 
 
@@ -42,5 +44,14 @@ async def expire_questions(graph: Graph, spaces: Sequence[str], days: float, now
     keep, found, total = max(timedelta(days=days), LEFT_ALONE), QUESTIONS, 0
     while found == QUESTIONS:
         found = await graph.write(forget_questions, spaces, now=now or datetime.now(UTC), keep=keep, limit=QUESTIONS)
+        total += found
+    return total
+
+
+async def expire_sounds(graph: Graph, spaces: Sequence[str], now: datetime | None = None) -> int:
+    """Delete the sounds whose time has come; how many."""
+    found, total = SOUNDS, 0
+    while found == SOUNDS:
+        found = await graph.write(forget_expired_sounds, spaces, now=now or datetime.now(UTC), limit=SOUNDS)
         total += found
     return total

@@ -50,6 +50,8 @@ class Prosody:
     """dB of full scale."""
     rate: float | None
     """Words a second of net speech; None without words."""
+    voiced: float | None = None
+    """Share of its loud frames that have a pitch, [0, 1]; None where that was not measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ class ConsentPurpose(StrEnum):
     REMEMBER_VOICE = "remember_voice"
     INFER_PERSONA = "infer_persona"
     """How they feel and what they are like, for themselves to see; off unless granted."""
+    KEEP_AUDIO = "keep_audio"
+    """How they sound (laughing, whispering), for whoever may read what they said, and the pieces of sound where the space keeps
+    these, for themselves; off unless granted."""
 
 
 class AnonymousVoices(StrEnum):
@@ -44,6 +47,10 @@ class VoiceAccess(StrEnum):
     """A voice only narrows what a token may see (default)."""
     OPEN = "open"
     """A voice alone opens what its person may see."""
+
+
+SOUND_DAYS = 30
+"""Days that sounds are kept unless a space says otherwise: as long as anonymous voices; by hand."""
 
 
 class AccessPolicy(StrEnum):
@@ -69,6 +76,10 @@ class SpaceSettings:
     """Days an anonymous voice is kept under `expire`; by hand."""
     workplace: bool = False
     """Nothing is inferred of how people feel or what they are like, whatever they agreed to (EU AI Act, art. 5(1)(f))."""
+    keeps_sound: bool = False
+    """Of who granted KEEP_AUDIO, pieces of sound are kept, and what embeds them; without it, only what is heard in them."""
+    sound_days: int = SOUND_DAYS
+    """Days that what is heard in somebody's sound is kept, and the pieces."""
     identity_revision: int = 0
     """Counts every change to who is who; the ingest compares it when it writes."""
 

@@ -1,0 +1,86 @@
+"""How do sounds of people go: with their consent, with that of whoever turns out to be them, when their time has come, or where
+a space keeps no sound any more?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from service.graph.driver import Tx, changes, rows
+
+KEEP_AUDIO = "keep_audio"
+"""Consent.purpose without which no sound of a person is kept, nor told."""
+
+FORGET_SOUNDS_OF = """
+MATCH (named:Person {space: $space}) WHERE named.id IN $people
+MATCH (named) (()-[:MERGED_INTO]-()){0,12} (p:Person)
+WITH collect(DISTINCT p.id) AS ids
+CALL (ids) {
+  MATCH (a:AudioMemory {space: $space}) WHERE a.of IN ids
+  DETACH DELETE a
+}
+MATCH (s:Session {space: $space}) WHERE any(id IN s.sounds_of WHERE id IN ids)
+SET s.sounds_of = [id IN s.sounds_of WHERE NOT id IN ids]
+"""
+
+FIND_UNWILLING_TO_BE_HEARD = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+    IN ['withdrawn', 'opted_out']
+RETURN p.id AS id LIMIT 1
+"""
+
+FORGET_ALL_SOUNDS = """
+MATCH (a:AudioMemory {space: $space})
+DETACH DELETE a
+"""
+
+FORGET_HEARD = """
+MATCH (s:Session {space: $space}) WHERE s.sounds_by IS NOT NULL
+REMOVE s.sounds_by, s.sounds_of
+"""
+
+FORGET_PIECES = """
+MATCH (a:AudioMemory {space: $space}) WHERE a.waveform IS NOT NULL OR a.embedding IS NOT NULL
+REMOVE a.waveform, a.embedding
+"""
+
+SHORTEN_SOUNDS = """
+MATCH (a:AudioMemory {space: $space})
+WITH a, a.created_at + duration({days: $days}) AS until WHERE a.expires_at > until
+SET a.expires_at = until
+"""
+
+FORGET_EXPIRED_SOUNDS = """
+MATCH (a:AudioMemory) WHERE a.expires_at <= $now AND a.space IN $spaces
+WITH a LIMIT $limit
+DETACH DELETE a
+"""
+
+
+async def forget_sounds_of(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """All sounds of `people` and of whoever is merged with them. The caller holds the lock."""
+    await tx.run(FORGET_SOUNDS_OF, space=space, people=list(people))
+
+
+async def obey_unheard(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Of `people`, who are one from now on, no sound stays if one of them refused. The caller holds the lock."""
+    if await rows(tx, FIND_UNWILLING_TO_BE_HEARD, space=space, people=list(people), purpose=KEEP_AUDIO):
+        await forget_sounds_of(tx, space, people)
+
+
+async def obey_sound_policy(tx: Tx, space: str, *, workplace: bool, keeps_sound: bool, days: int) -> None:
+    """What a space allows no more goes at once: in a workplace every sound, else the pieces, and what is older than `days`."""
+    if workplace:
+        await tx.run(FORGET_ALL_SOUNDS, space=space)
+        await tx.run(FORGET_HEARD, space=space)
+        return
+    if not keeps_sound:
+        await tx.run(FORGET_PIECES, space=space)
+    await tx.run(SHORTEN_SOUNDS, space=space, days=days)
+
+
+async def forget_expired_sounds(tx: Tx, spaces: Sequence[str], now: datetime, limit: int) -> int:
+    """Delete sounds whose time has come, at most `limit`; how many."""
+    deleted = await changes(tx, FORGET_EXPIRED_SOUNDS, spaces=list(spaces), now=now, limit=limit)
+    return deleted.nodes_deleted

@@ -1,0 +1,93 @@
+"""Which sounds are heard in what a viewer may read? Read under the gate of their messages, while they are kept."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from service.graph.driver import rows
+from service.graph.search import narrowed
+from service.types.audio import Segment
+from service.types.search import Filters
+from service.types.sounds import KeptSound, SoundLabel
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Tx
+
+LIST_SOUNDS = """
+MATCH (s:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of
+  AND ($labels IS NULL OR s.label IN $labels)
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, session: m.session_id, index: m.index,
+          has_piece: s.waveform IS NOT NULL} AS sound
+ORDER BY m.said_at DESC, m.id, s.score DESC, s.label LIMIT $k
+"""
+
+LIST_SOUNDS_OF_MESSAGES = """
+UNWIND $ids AS wanted
+MATCH (s:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of
+RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, session: m.session_id, index: m.index,
+          has_piece: s.waveform IS NOT NULL} AS sound
+ORDER BY m.id, s.score DESC, s.label
+"""
+
+FIND_PIECE = """
+MATCH (s:AudioMemory {space: $space, id: $sound_id})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.of IN $own
+RETURN s.waveform AS waveform
+"""
+
+
+async def list_sounds(
+    tx: Tx, scope: ReadScope, labels: Sequence[SoundLabel], filters: Filters, k: int, *, now: datetime
+) -> list[KeptSound]:
+    """The `k` newest with one of `labels` (none: any) in visible messages that `filters` let through."""
+    found = await rows(
+        tx, LIST_SOUNDS, labels=[label.value for label in labels] or None, k=k, now=now, **await narrowed(tx, scope, filters)
+    )  # fmt: skip
+    return [_sound(row["sound"]) for row in found]
+
+
+async def list_sounds_of_messages(
+    tx: Tx, scope: ReadScope, ids: Sequence[str], *, now: datetime
+) -> dict[str, tuple[KeptSound, ...]]:
+    """Message id → its sounds, the surest first; messages outside the scope are missing, like those without any."""
+    found = await rows(tx, LIST_SOUNDS_OF_MESSAGES, space=scope.space, audiences=scope.audiences, ids=list(ids), now=now)
+    sounds: dict[str, list[KeptSound]] = {}
+    for row in found:
+        sounds.setdefault(row["sound"]["message_id"], []).append(_sound(row["sound"]))
+    return {message: tuple(own) for message, own in sounds.items()}
+
+
+async def find_piece(tx: Tx, scope: ReadScope, sound_id: str, *, now: datetime) -> bytes | None:
+    """The piece of sound itself, Ogg Opus, where it is the asker's own voice and they themselves ask with nobody listening;
+    None for any other id, known or not."""
+    if not scope.own or scope.public_only or any(set(hearer).isdisjoint(scope.own) for hearer in scope.hearers):
+        return None
+    found = await rows(
+        tx, FIND_PIECE, space=scope.space, audiences=scope.audiences, own=scope.own, sound_id=sound_id, now=now
+    )  # fmt: skip
+    return base64.b64decode(found[0]["waveform"]) if found and found[0]["waveform"] else None
+
+
+def _sound(row: Mapping[str, Any]) -> KeptSound:
+    return KeptSound(
+        id=row["id"],
+        message_id=row["message_id"],
+        place=(row["session"], row["index"]),
+        label=SoundLabel(row["label"]),
+        segment=Segment(row["start"], row["end"]),
+        score=row["score"],
+        has_piece=row["has_piece"],
+        expires_at=row["expires_at"],
+    )
