@@ -24,6 +24,7 @@ people = typer.Typer(rich_markup_mode=None)
 
 def add_to(app: typer.Typer) -> None:
     app.command("ingest")(ingest)
+    app.command("formats")(formats)
     for asking in (questions.ask, questions.search, questions.who):
         app.command()(asking)
     app.add_typer(people, name="people")
@@ -31,18 +32,29 @@ def add_to(app: typer.Typer) -> None:
 
 
 def ingest(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Recordings; whatever FFmpeg decodes.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Recordings, whatever FFmpeg decodes; or transcripts by themselves.")
+    ],
     session: Annotated[str | None, typer.Option(metavar="ID", help="Your own id for the session (one FILE).")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the session. Default: the file's name.")] = None,
     started_at: Annotated[str | None, typer.Option(metavar="TIME", help="When it began: ISO 8601 with its zone.")] = None,
     transcript: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="VTT, SRT, RTTM or JSON (one FILE). Without: speech is recognised.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Of the recording (one FILE); see `voicegraph formats`. Without: speech is recognised."
+        ),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the transcript, from `voicegraph formats`. Default: by its content.")
     ] = None,
     space: SpaceName = None,
     encoder: EncoderName = None,
     as_json: AsJson = False,
 ) -> None:
     """Remember who said what to whom. The same file twice is remembered once.
+
+    A transcript without its recording becomes turns that are nobody's yet: `voicegraph people who` lists their speakers as the
+    file names them, `voicegraph people reassign --voice` says whose they are.
 
     Example: voicegraph ingest meeting.m4a --started-at 2026-11-02T18:30+01:00 --transcript meeting.vtt
     """
@@ -54,7 +66,13 @@ def ingest(
         from service.pipelines.ingest import IngestRequest
 
         return IngestRequest(
-            path=path, space=space, session_id=session, title=title or path.stem, started_at=began, transcript=transcript
+            path=path,
+            space=space,
+            session_id=session,
+            title=title or path.stem,
+            started_at=began,
+            transcript=transcript,
+            format=format,
         )
 
     with Bars() as bar:
@@ -85,6 +103,19 @@ def ingest(
         numbers = (r.num_messages, r.people_created, r.people_linked, *facts, r.words_left_out, r.captions_mended)
         rows.append((path.name, r.session_id, news, *numbers, f"{r.seconds:.1f}"))
     show([{"file": p, **plain(r)} for p, r in zip(files, reports, strict=True)], as_json, lambda: table(columns, rows))
+
+
+def formats(as_json: AsJson = False) -> None:
+    """List the transcript formats that are read, with what each one states of itself.
+
+    Example: voicegraph formats
+    """
+    from service.connectors.files import declared
+
+    found = declared()
+    columns = ("format", "from", "times", "count from", "speakers", "ids", "word times")
+    rows = [(d.name, d.source, d.times, d.base, d.speakers, d.utterance_ids, "yes" if d.times_words else None) for d in found]
+    show(found, as_json, lambda: table(columns, rows))
 
 
 @people.callback(invoke_without_command=True)

@@ -49,6 +49,8 @@ class NewSession:
     duration: float
     encoder: str
     embedder: str | None
+    transcript: str | None = None
+    """SHA-256 of the transcript beside a recording: it must not be there already by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +208,16 @@ async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
 
 
 async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
-    known = await rows(tx, FIND_SESSION_BY_EXTERNAL_ID, space=session.space, external_id=session.external_id)
-    if known:
-        raise SessionConflict(what="This recording", why=f"it is session {known[0]['id']}")
+    if known := await find_session_of(tx, session.space, session.external_id):
+        raise SessionConflict(what="This recording", why=f"it is session {known}")
+    if session.transcript and (known := await find_session_of(tx, session.space, session.transcript)):
+        raise SessionConflict(what="This transcript", why=f"without its recording it is session {known}; forget that first")
+
+
+async def find_session_of(tx: Tx, space: str, external_id: str) -> str | None:
+    """Id of the session made of the file with this SHA-256."""
+    known = await rows(tx, FIND_SESSION_BY_EXTERNAL_ID, space=space, external_id=external_id)
+    return known[0]["id"] if known else None
 
 
 def _refuse_other_content(session: NewSession, there: Mapping[str, Any]) -> None:
@@ -292,9 +301,9 @@ def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, 
         "said_at": message.said_at,
         "net_speech": float(turn.net_speech),
         "overlapped": float(turn.overlapped),
-        "level_dbfs": turn.quality.level_dbfs,
-        "snr_db": turn.quality.snr_db,
-        "bandwidth_hz": turn.quality.bandwidth_hz,
+        "level_dbfs": turn.quality.level_dbfs if turn.quality else None,
+        "snr_db": turn.quality.snr_db if turn.quality else None,
+        "bandwidth_hz": turn.quality.bandwidth_hz if turn.quality else None,
         "channel": turn.channel,
         "provenance": message.provenance,
         **{embedding_property(embedder, view): vector.tolist() for view, vector in message.vectors.items() if embedder},

@@ -191,6 +191,7 @@ def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], 
 
 def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) -> Exemplar:
     """Its id follows from the sound: the same clip given twice adds nothing."""
+    assert turn.quality is not None, "it was heard"
     source = derived("enrolment", person_id, embedding.vector.tobytes().hex())
     return Exemplar(
         derived("exemplar", source, embedding.space.name),

@@ -87,6 +87,11 @@ class Folding:
             left_out=left_out,
         )
 
+    async def note(self, messages: Sequence[NewMessage], decisions: Sequence[Decision]) -> None:
+        """Write the next turns with decisions that no voice had a part in; the fold stays as it is."""
+        fixed = tuple(decisions)
+        await self._fold(lambda state: (state, fixed), ROUTER, messages, (), next_index=messages[-1].turn.index + 1, left_out=0)
+
     async def settle(self, *, left_out: int = 0, mended: int = 0) -> None:
         """Decide what only the whole session tells; no turn comes after."""
         pending = [p.evidence for p in self.checkpoint.fold.pending]

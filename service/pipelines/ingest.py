@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from itertools import islice
-from pathlib import Path
 
 from service.audio import decode
 from service.audio.diarise import Diariser, DiariserConfig
@@ -50,6 +50,7 @@ from service.pipelines.revise_facts import revise_facts
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.twins import twins
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, with_images, without_text
+from service.pipelines.written import Written, find_written, note
 from service.types.audio import (
     AudioInfo,
     Progress,
@@ -143,13 +144,15 @@ class Ingest:
         )
 
     async def __call__(self, request: IngestRequest, progress: Progress = lambda share, stage: None) -> IngestReport:
-        """Write one recording. Raises the decoder's and the transcript's errors, WrongContent, SessionConflict, SessionBusy,
-        and the graph's: then the session stays open, and the same request goes on where it stopped. Facts that could not be
-        read raise, too, with the session complete: the same request then reads them."""
+        """Write one recording, or one transcript. Raises the decoder's and the transcript's errors, WrongContent,
+        SessionConflict, SessionBusy, and the graph's: then the session stays open, and the same request goes on where it
+        stopped. Facts that could not be read raise, too, with the session complete: the same request then reads them."""
         began, watch = time.perf_counter(), Stopwatch()
         progress(0.0, "decode")
         with watch.stage("probe"):
-            info = await asyncio.to_thread(decode.probe, request.path)
+            written = await asyncio.to_thread(find_written, request)
+            request = written.request if written else request
+            info = written.info if written else await asyncio.to_thread(decode.probe, request.path)
         session = await asyncio.to_thread(new_session, request, info, self._models)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
         await expire_voices(self._graph, settings)
@@ -157,7 +160,7 @@ class Ingest:
         if opened.status is not SessionStatus.COMPLETE:
             session = replace(session, started_at=opened.started_at)
             try:
-                await self._write(request, session, info, settings, opened, watch, progress)
+                await self._write(request, session, info, written, settings, opened, watch, progress)
             except VoicegraphError as error:
                 if error.http_status < 500 and error.http_status != CONFLICT:
                     await self._graph.write(fail_session, session.space, session.id, error.code)
@@ -176,7 +179,8 @@ class Ingest:
         if self._personas is not None:
             with watch.stage("personas"):
                 by_channel = info.channels > 1 and request.transcript is None
-                await self._personas(session.space, session.id, sound=request.path, by_channel=by_channel)
+                sound = None if written else request.path
+                await self._personas(session.space, session.id, sound=sound, by_channel=by_channel)
         if self._mirror is not None:
             progress(self._config.known_share, "mirror")
             with watch.stage("mirror"):
@@ -190,6 +194,7 @@ class Ingest:
         request: IngestRequest,
         session: NewSession,
         info: AudioInfo,
+        written: Written | None,
         settings: SpaceSettings,
         opened: OpenedSession,
         watch: Stopwatch,
@@ -207,12 +212,18 @@ class Ingest:
             checkpoint=opened.checkpoint,
         )
         if not folding.checkpoint.settled:
-            transcript = await asyncio.to_thread(_transcript, request.transcript, info.duration)
-            wording = self._wording(transcript)
-            await self._hear(request, session, info, transcript, wording, folding, watch, progress)
+            transcript = written.transcript if written else await asyncio.to_thread(_transcript, request, info.duration)
+            left_out = 0
+            if written:
+                make = partial(self._messages, session)
+                await note(written, folding, router, make, watch, progress, size=self._config.batch)
+            else:
+                wording = self._wording(transcript)
+                await self._hear(request, session, info, transcript, wording, folding, watch, progress)
+                left_out = wording.written
             progress(self._config.heard_share, "settle")
             with watch.stage("graph"):
-                await folding.settle(left_out=wording.written, mended=transcript.recovered if transcript else 0)
+                await folding.settle(left_out=left_out, mended=transcript.recovered if transcript else 0)
         with watch.stage("graph"):
             merged = await merge_session(self._graph, self._gallery, folding, settings, router, self._config.merging)
             if merged is not None and merged.corrections:
@@ -342,15 +353,18 @@ def _router(config: RouterConfig, settings: SpaceSettings) -> RouterConfig:
     return replace(config, policy=settings.routing, keep_voices=keeps)
 
 
-def _transcript(path: Path | None, duration: float) -> Transcript | None:
-    return None if path is None else fits(read_transcript(path), duration)
+def _transcript(request: IngestRequest, duration: float) -> Transcript | None:
+    if request.transcript is None:
+        return None
+    return fits(read_transcript(request.transcript, format=request.format), duration)
 
 
 def _evidence(
     message: NewMessage, embedding: SpeakerEmbedding | None, narrow: SpeakerEmbedding | None, free: Collection[str]
 ) -> TurnEvidence:
     """`free`: tracks that say nothing about who speaks."""
-    turn = message.turn
+    turn, quality = message.turn, message.turn.quality
+    assert quality is not None, "it was heard"
     return TurnEvidence(
         message_id=message.id,
         track=NO_TRACK if turn.track in free else message.local_speaker,
@@ -358,7 +372,7 @@ def _evidence(
         end=turn.segment.end,
         net_speech=turn.net_speech,
         overlapped=turn.overlapped,
-        snr_db=turn.quality.snr_db,
+        snr_db=quality.snr_db,
         channel=turn.channel,
         embedding=embedding,
         narrow=narrow,

@@ -26,7 +26,7 @@ class WrongContent(VoicegraphError):
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """A recording and what its owner knows of it."""
+    """A recording, or a transcript by itself, and what its owner knows of it."""
 
     path: Path
     space: str
@@ -39,7 +39,9 @@ class IngestRequest:
     zone: str | None = None
     """Where it was recorded, e.g. Europe/Vienna; None: the zone of `started_at`."""
     transcript: Path | None = None
-    """VTT, SRT, RTTM or JSON segments; with speakers in it, its boundaries are taken instead of the diariser's."""
+    """In a format of service.connectors.files; with speakers in it, its boundaries are taken instead of the diariser's."""
+    format: str | None = None
+    """Of the transcript: of `transcript`, else of `path` itself, which is then no recording. None: found by its content."""
     addressed_to: tuple[str, ...] = ()
     attendance: tuple[Attendance, ...] = ()
     roster: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ def new_session(request: IngestRequest, info: AudioInfo, models: Models) -> NewS
         duration=info.duration,
         encoder=models.voice.name,
         embedder=models.text.name if models.text else None,
+        transcript=decode.sha256(request.transcript) if request.transcript else None,
     )
 
 
@@ -95,6 +98,7 @@ def content_hash(request: IngestRequest, info: AudioInfo, models: Models) -> str
         "voice": [models.voice.name, models.voice.version],
         "text": [models.text.name, models.text.version] if models.text else None,
         "recogniser": models.recogniser,
+        **({"format": request.format} if request.format else {}),
     }
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 

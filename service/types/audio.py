@@ -111,9 +111,10 @@ class SpeakerTurn:
     """Where this speaker alone speaks: what may be embedded."""
     overlapped: float
     """Seconds of this turn in which somebody else speaks too."""
-    quality: SignalQuality
+    quality: SignalQuality | None
+    """None where nothing was heard: a transcript without its recording."""
     channel: str
-    """Acoustic channel tag, for channel means: "wideband", "telephone", or the feed's name."""
+    """Acoustic channel tag, for channel means: "wideband", "telephone", the feed's name, or "none" without a sound."""
     text: str | None = None
     language: str | None = None
     words: tuple[Word, ...] = ()

@@ -153,7 +153,8 @@ class Scores:
 
     cosine: float | None
     runner_up: float | None
-    threshold: float
+    threshold: float | None
+    """None where there was no voice to compare."""
     policy: str
     encoder: str
     runner_up_id: str | None = None
@@ -206,7 +207,8 @@ class Unresolved:
     track: str
     scores: Scores
     reason: str
-    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech | opted_out"""
+    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech | no_sound |
+    opted_out"""
 
 
 Decision = Link | Create | Assigned | Unresolved
