@@ -46,9 +46,6 @@ class Field:
         for index, value in enumerate(self.value):
             yield Field(value, f"{self.place}[{index}]", self.source)
 
-    def __len__(self) -> int:
-        return len(self.value) if isinstance(self.value, list) else 0
-
     def refuse(self, needed: str) -> TranscriptUnreadable:
         given = "missing" if self.value is None else repr(self.value)[:40]
         return TranscriptUnreadable(

@@ -34,7 +34,8 @@ def read(written: Written, format: str = "json") -> Transcript:
         items = next((document[key] for key in CONTAINERS if isinstance(document.get(key), list)), None)
         language = document.get("language")
     if not isinstance(items, list):
-        what = 'needed: {"segments": [...]}, or a list of {start, end, speaker, text}.'
+        has = ", ".join(clean(str(key))[:20] for key in list(document)[:6]) if isinstance(document, dict) else "no object"
+        what = f'it has {has or "nothing"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
         raise written.refuse("the whole file", what)
     language = language.strip() or None if isinstance(language, str) else None
     return segments_of(items, written, format, place=lambda index: f"segment {index} (from 0)", language=language)
