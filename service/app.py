@@ -23,7 +23,7 @@ from service.errors import VoicegraphError
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.expire import expire_questions, expire_voices
+from service.pipelines.expire import expire_questions, expire_sounds, expire_voices
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.settings import Settings
 from service.types.people import SpaceSettings
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 SWEEP_SECONDS = 600.0
-"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, questions, a model's
-answers."""
+"""How often what has had its time is deleted: uploads that waited too long, voices of people never asked, sounds, questions, a
+model's answers."""
 
 
 MODEL_CALLS = 3
@@ -90,6 +90,7 @@ async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache, question_
             await asyncio.to_thread(answers.forget_expired)
             spaces = await graph.read(list_spaces)
             await expire_questions(graph, [space.id for space in spaces], question_days)
+            await expire_sounds(graph, [space.id for space in spaces])
             for space in spaces:
                 await expire_voices(graph, space)
         except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep

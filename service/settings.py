@@ -19,6 +19,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from service.audio.sounds import TAGGERS
 from service.engines.mem_search import ENGINES
 from service.errors import VoicegraphError
 
@@ -102,6 +103,9 @@ class Settings(BaseSettings):
     mem0_python: Path | None = Field(
         None, description="Python of an environment with mem0ai, which does not go together with ours; one process may use it"
     )
+    sound_tagger: str = Field(
+        "signals", description="what hears laughter and other sounds of who agreed: signals, or yamnet (voicegraph[sounds])"
+    )
     device: str = Field("auto", description="auto, cpu or cuda")
     threads: int = Field(
         2, ge=1, le=64, description="threads of each model; 2 was no slower than more on the machines we measured"
@@ -167,6 +171,13 @@ class Settings(BaseSettings):
         if unknown := set(uses) - set(MODEL_USES):
             raise ValueError(f"{', '.join(sorted(unknown))} is none of {', '.join(MODEL_USES)}")
         return ",".join(uses)
+
+    @field_validator("sound_tagger")
+    @classmethod
+    def _known_tagger(cls, given: str) -> str:
+        if given not in TAGGERS:
+            raise ValueError(f"is none of {', '.join(TAGGERS)}")
+        return given
 
     @field_validator("engine")
     @classmethod

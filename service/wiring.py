@@ -20,6 +20,7 @@ from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
 from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
 from service.wiring_engines import Engines
+from service.wiring_sounds import Sounds
 
 if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
@@ -255,6 +256,7 @@ class Services(Models):
         super().__init__(settings, config)
         self.graph = graph
         self.engines = Engines(settings, graph, self.text_embedder)
+        self.sounds = Sounds(settings, graph, self.search)
 
     async def close(self) -> None:
         """What was opened outside of the database, or beside it."""
@@ -329,6 +331,7 @@ class Services(Models):
                 facts=facts,
                 entities=entities,
                 personas=personas,
+                sounds=self.sounds.remember(),
                 mirror=mirror,
             ),
         )

@@ -32,15 +32,6 @@ RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, sess
 ORDER BY m.said_at DESC, m.id, s.score DESC, s.label LIMIT $k
 """
 
-LIST_SOUNDS_OF_MESSAGES = """
-UNWIND $ids AS wanted
-MATCH (s:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message {id: wanted, space: $space})-[:FOR]->(a:Audience)
-WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of
-RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, session: m.session_id, index: m.index,
-          has_piece: s.waveform IS NOT NULL} AS sound
-ORDER BY m.id, s.score DESC, s.label
-"""
-
 FIND_PIECE = """
 MATCH (s:AudioMemory {space: $space, id: $sound_id})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.of IN $own
@@ -56,17 +47,6 @@ async def list_sounds(
         tx, LIST_SOUNDS, labels=[label.value for label in labels] or None, k=k, now=now, **await narrowed(tx, scope, filters)
     )  # fmt: skip
     return [_sound(row["sound"]) for row in found]
-
-
-async def list_sounds_of_messages(
-    tx: Tx, scope: ReadScope, ids: Sequence[str], *, now: datetime
-) -> dict[str, tuple[KeptSound, ...]]:
-    """Message id → its sounds, the surest first; messages outside the scope are missing, like those without any."""
-    found = await rows(tx, LIST_SOUNDS_OF_MESSAGES, space=scope.space, audiences=scope.audiences, ids=list(ids), now=now)
-    sounds: dict[str, list[KeptSound]] = {}
-    for row in found:
-        sounds.setdefault(row["sound"]["message_id"], []).append(_sound(row["sound"]))
-    return {message: tuple(own) for message, own in sounds.items()}
 
 
 async def find_piece(tx: Tx, scope: ReadScope, sound_id: str, *, now: datetime) -> bytes | None:

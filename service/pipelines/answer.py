@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = re.compile(r"[^.!?。！？…]+[.!?。！？…]*[\"'”’)]*")
 _BY_MEANING = frozenset({Tool.DENSE, Tool.DENSE_CONTEXT})
+_CONFIRMS = frozenset({Tool.PEOPLE, Tool.SOUND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +191,12 @@ class Answerer:
         return tuple(quote for quote in found if quote is not None)[: self._config.max_citations]
 
     def _quotes(self, question: str, result: SearchResult) -> tuple[_Quote, ...]:
-        """One sentence of each message that fits, best first; where the question says who told whom, of what the edges
-        confirm, if that fits at all."""
+        """One sentence of each message that fits, best first; where the question says who told whom, or how it sounded, of what
+        the edges confirm or what sounds so, if that fits at all."""
         asked = content_words(result.meant.subject if result.meant and result.meant.subject else question)
         meant = result.meant.people if result.meant else ()
         quotes = [quote for hit in result.hits if (quote := self._quote(hit, asked, meant)) is not None]
-        confirmed = [quote for quote in quotes if any(found.tool is Tool.PEOPLE for found in quote.hit.found)]
+        confirmed = [quote for quote in quotes if any(found.tool in _CONFIRMS for found in quote.hit.found)]
         quotes = sorted(confirmed or quotes, key=lambda quote: -quote.score)
         floor = quotes[0].score * self._config.min_share if quotes else 0.0
         return tuple(quote for quote in quotes[: self._config.max_citations] if quote.score >= floor)
@@ -204,7 +205,8 @@ class Answerer:
         """The sentence of `hit` that shares most with the question; None when the hit does not answer at all."""
         sentences = sentences_of(hit.message.text or "")
         shared = [len(asked & content_words(sentence)) / max(1, len(asked)) for sentence in sentences]
-        if not sentences or not (max(shared) >= self._config.min_overlap or self._is_near(hit)):
+        heard = any(found.tool is Tool.SOUND for found in hit.found)
+        if not sentences or not (heard or max(shared) >= self._config.min_overlap or self._is_near(hit)):
             return None
         best = max(range(len(sentences)), key=lambda i: (shared[i] * self._weight(sentences[i]), len(sentences[i])))
         own = self._config.own_words if hit.message.speaker_id in meant else 1.0

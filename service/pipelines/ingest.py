@@ -27,7 +27,7 @@ from service.identity.router import NO_TRACK, RouterConfig
 from service.memory.names import NameConfig
 from service.pipelines.closing import close
 from service.pipelines.entities import RememberEntities
-from service.pipelines.expire import expire_voices
+from service.pipelines.expire import expire_sounds, expire_voices
 from service.pipelines.facts import RememberFacts
 from service.pipelines.folding import Folding
 from service.pipelines.gallery import GalleryReader
@@ -47,6 +47,7 @@ from service.pipelines.naming import name_session
 from service.pipelines.personas import RememberPersonas
 from service.pipelines.recording import IngestRequest, Models, new_session
 from service.pipelines.revise_facts import revise_facts
+from service.pipelines.sounds import RememberSounds
 from service.pipelines.stopwatch import Stopwatch, TimedEncoder
 from service.pipelines.twins import twins
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, with_images, without_text
@@ -125,17 +126,20 @@ class Ingest:
         facts: RememberFacts | None = None,
         entities: RememberEntities | None = None,
         personas: RememberPersonas | None = None,
+        sounds: RememberSounds | None = None,
         mirror: Mirror | None = None,
         config: IngestConfig | None = None,
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
         leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`).
-        `personas`: too (`voicegraph persona read`), but then without how things were said. `mirror`: None where no other
+        `personas`: too (`voicegraph persona read`), but then without how things were said. `sounds`: None listens for none, for
+        who agreed to it neither. `mirror`: None where no other
         engine is to have the messages."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
         self._facts, self._entities, self._personas, self._mirror = facts, entities, personas, mirror
+        self._sounds = sounds
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -156,6 +160,7 @@ class Ingest:
         session = await asyncio.to_thread(new_session, request, info, self._models)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
         await expire_voices(self._graph, settings)
+        await expire_sounds(self._graph, [settings.id])
         opened = await self._graph.write(open_session, session)
         if opened.status is not SessionStatus.COMPLETE:
             session = replace(session, started_at=opened.started_at)
@@ -181,6 +186,10 @@ class Ingest:
                 by_channel = info.channels > 1 and request.transcript is None
                 sound = None if written else request.path
                 await self._personas(session.space, session.id, sound=sound, by_channel=by_channel)
+        if self._sounds is not None and not written:
+            with watch.stage("sounds"):
+                by_channel = info.channels > 1 and request.transcript is None
+                await self._sounds(session.space, session.id, sound=request.path, by_channel=by_channel)
         if self._mirror is not None:
             progress(self._config.known_share, "mirror")
             with watch.stage("mirror"):

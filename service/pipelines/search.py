@@ -17,6 +17,7 @@ from service.graph.search import full_text
 from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
 from service.pipelines.named import people_named_in
 from service.pipelines.one_round import OneRound
+from service.pipelines.sound_leg import listen_for
 from service.retrieval.lucene import escaped
 from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
 from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, plan
@@ -172,12 +173,15 @@ class Search:
         return Searched(asked, planned, so_far.gathered, so_far.rounds, so_far.visible)
 
     async def _pool(self, scope: ReadScope, question: str, aim: Plan, filters: Filters, step: Step, so_far: _SoFar) -> Pool:
-        """One round, with what images found where they were looked at."""
+        """One round, with what images and sounds found where these were asked for."""
         pictured = await look_at_images(self._images, scope, step.query, filters)
         if only_images(filters.layers):
             return pictured.alone(await self._graph.read(count_messages, scope))
+        aim, heard = await listen_for(self._graph, scope, aim, step.query, filters, self._clock())
         also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
-        return _of_layers(pictured.joined(await self._look(scope, aim, filters, step, also)), filters.layers)
+        also |= dict.fromkeys(heard.places, Tool.SOUND)
+        looked = await heard.joined(self._graph, scope, await self._look(scope, aim, filters, step, also))
+        return _of_layers(pictured.joined(looked), filters.layers)
 
     def _moment(self, asked_at: datetime | None) -> datetime:
         first, last = self.config.years

@@ -26,6 +26,8 @@ class Tool(StrEnum):
     """By edges alone: who said it, to whom, who was there."""
     IMAGE = "image"
     """Was shown with what looks like it."""
+    SOUND = "sound"
+    """Sounds as the question says: somebody laughs in it."""
 
 
 FACT_TOOLS = frozenset({Tool.FACT_BM25, Tool.FACT_DENSE, Tool.FACT_KIND})

@@ -14,7 +14,7 @@ from service.audio import decode
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
-from service.graph.sounds import find_piece, list_sounds, list_sounds_of_messages
+from service.graph.sounds import find_piece, list_sounds
 from service.graph.write_corrections import merge_people
 from service.pipelines.expire import expire_sounds
 from service.types.people import Consent
@@ -78,9 +78,6 @@ async def test_what_is_heard_is_told_to_who_may_read_the_message_until_it_expire
     assert await seen(world, ana, LAUGHS, speakers=(world.person("ben"),)) == {(4, LAUGHS)}
     assert await seen(world, ana, RINGS, sessions=("another",)) == set()
     assert await seen(world, ana, now=datetime.now(UTC) + timedelta(days=31)) == set()
-    ids = [world.message(index) for index in range(6)]
-    of = await graph.read(list_sounds_of_messages, ben, ids, now=datetime.now(UTC))
-    assert set(of) == {world.message(1), world.message(4)}
 
 
 async def test_pieces_are_kept_where_the_space_says_so_and_given_to_who_spoke_alone(

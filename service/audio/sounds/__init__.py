@@ -15,6 +15,12 @@ TAGGERS = {
 alone; `yamnet` needs voicegraph[sounds]."""
 
 
+def tagger_name(name: str) -> str:
+    """What the tagger `name` signs with, before it is loaded. Raises UnknownPlugIn."""
+    signed: str = registry.load(TAGGERS, name, kind="tagger of sounds").name
+    return signed
+
+
 def load_tagger(name: str = "signals", *, cache: Path, threads: int = 1) -> SoundTagger:
     """The tagger `name`, its weights in memory. Raises UnknownPlugIn, ModelMissing, WeightsNotKnown."""
     tagger: SoundTagger = registry.load(TAGGERS, name, kind="tagger of sounds").load(cache=cache, threads=threads)
