@@ -287,9 +287,14 @@ NODES: tuple[Node, ...] = (
     ),
     _node(
         "Query",
-        "a question asked and what it activated; serves only its asker's coherence",
+        "a question asked and what it activated and found; serves only its asker",
         Property("text", "string", "the question"),
         Property("asked_by", "string", "person asking"),
+        Property("about", "list<string>", "ids of the people it names, in order"),
+        *(
+            Property(f"embedding__{s}", "list<float>", f"L2-normalised {s} embedding of the question without names")
+            for s in TEXT_SPACES
+        ),
         Property("expires_at", "datetime", "when it must be gone"),
         ranges=(("expires_at",), ("space", "asked_by", "created_at")),
     ),
@@ -501,6 +506,13 @@ EDGES: tuple[Edge, ...] = (
             Property("confirmed", "boolean", "widens what may be read only when true"),
             Property("cosine", "float", "of the two voices; none where a human merged", "[-1, 1]"),
             Property("correction", "string", "id of the Correction that undoes it"),
+    Edge(
+        "FOUND",
+        ("Query",),
+        ("Message",),
+        "was shown for the question",
+        (Property("score", "float", "how likely it was held to answer", "[0, 1]"),),
+    ),
         ),
     ),
     Edge(

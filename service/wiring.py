@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from service.pipelines.enrol import Enrol
     from service.pipelines.entities import RememberEntities
     from service.pipelines.facts import RememberFacts
+    from service.pipelines.found_before import FoundBefore
     from service.pipelines.gallery import Candidates, GalleryReader
     from service.pipelines.images import Images
     from service.pipelines.ingest import Ingest
@@ -343,10 +344,21 @@ class Services(Models):
 
         embedder, chat = await asyncio.gather(self.text_embedder(), self.chat("search"))
         policy = RetrievalModel(chat) if chat is not None else None
-        round = OneRound(self.graph, embedder, dense=await self.engines.dense())
+        before = await self.found_before()
+        round = OneRound(self.graph, embedder, dense=await self.engines.dense(), found_before=before)
         return await self._once(
-            "search", lambda: Search(self.graph, embedder, policy=policy, images=self.images, one_round=round)
+            "search",
+            lambda: Search(self.graph, embedder, policy=policy, images=self.images, one_round=round, found_before=before),
         )
+
+    async def found_before(self) -> FoundBefore | None:
+        """What askers found before; None where no questions are kept."""
+        from service.pipelines.found_before import FoundBefore
+
+        if not self.settings.question_days:
+            return None
+        embedder = await self.text_embedder()
+        return await self._once("found_before", lambda: FoundBefore(self.graph, embedder))
 
     async def images(self) -> Images:
         from service.language.images import load_image_embedder

@@ -344,8 +344,10 @@ async def ask(
 
 
 async def _remember(context: Context, reading: Reading, question: str, hits: Sequence[Hit]) -> None:
-    days, best = context.services.settings.question_days, [hit.message.id for hit in hits]
-    await remember_question(context.services.graph, reading.scope, question, best, days)
+    before, days = await context.services.found_before(), context.services.settings.question_days
+    if before is not None and reading.scope.own:
+        again = await before.again(reading.scope, question, hits)
+        await remember_question(reading.graph, reading.scope, question, [hit.message.id for hit in hits], days, again)
 
 
 def _few(what: str, given: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from service.graph.questions import AskedBefore, list_asked_before, list_entities_of_messages, save_question
+from service.graph.questions import Again, AskedBefore, list_asked_before, list_entities_of_messages, save_question
 from service.memory.emergence import Activation, Cluster, EmergenceConfig, emerged, promoted
 from service.pipelines.known_entities import entities_by_id
 from service.types.entities import KnownEntity
@@ -49,11 +49,13 @@ class HitCluster:
     """Ids of the hits, in their order."""
 
 
-async def remember_question(graph: Graph, scope: ReadScope, question: str, hits: Sequence[str], days: float) -> None:
-    """Keep it for so long, with what its hits (ids, best first) speak of; `days` 0: not at all."""
+async def remember_question(
+    graph: Graph, scope: ReadScope, question: str, hits: Sequence[str], days: float, again: Again | None = None
+) -> None:
+    """Keep it for so long, with what its hits (ids, best first) speak of, and how to find it `again`; `days` 0: not at all."""
     if days > 0 and scope.own:
-        best = hits[: CONFIG.activating]
-        await graph.write(save_question, scope, question.strip(), best, now=datetime.now(UTC), keep=timedelta(days=days))
+        best, keep = hits[: CONFIG.activating], timedelta(days=days)
+        await graph.write(save_question, scope, question.strip(), best, now=datetime.now(UTC), keep=keep, again=again)
 
 
 async def clusters_of(graph: Graph, scope: ReadScope, messages: Sequence[str]) -> tuple[HitCluster, ...]:

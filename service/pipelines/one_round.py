@@ -14,12 +14,13 @@ from service.graph.fact_search import FactLeg, count_facts, facts_full_text, fac
 from service.graph.messages import count_messages, find_messages
 from service.graph.people import list_same_people
 from service.pipelines.dense import Dense
+from service.pipelines.found_before import FoundBefore
 from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
 from service.retrieval.ranking import Pool, Ranker
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.audio import Samples, TextEmbedder
-from service.types.candidates import Around, Place, Read
+from service.types.candidates import Around, Earlier, Place, Read
 from service.types.search import Filters, Found, Tool
 
 if TYPE_CHECKING:
@@ -45,17 +46,25 @@ class Looked:
     signals: Signals
     visible: int
     legs: tuple[str, ...]
+    earlier: tuple[Earlier, ...] = ()
 
 
 class OneRound:
     """One per process; every call reads with the scope it is given and nothing else."""
 
     def __init__(
-        self, graph: Graph, embedder: TextEmbedder, config: OneRoundConfig | None = None, *, dense: Dense | None = None
+        self,
+        graph: Graph,
+        embedder: TextEmbedder,
+        config: OneRoundConfig | None = None,
+        *,
+        dense: Dense | None = None,
+        found_before: FoundBefore | None = None,
     ) -> None:
         self._graph = graph
         self._embedder = embedder
         self._dense = dense or Dense(graph, embedder.embedding_space.name)
+        self._found_before = found_before
         self._ranker = Ranker()
         self.config = config or OneRoundConfig()
 
@@ -72,7 +81,7 @@ class OneRound:
         looked = await self.look(scope, planned, filters, before, tuple(also))
         by = {read.id: (Found(also[read.place], 1, 1.0),) for read in looked.signals.read if read.place in also}
         ranked = (replace(one, found=(*one.found, *by.get(one.id, ()))) for one in self._ranker(looked.signals))
-        return Pool(tuple(ranked), looked.visible, looked.legs)
+        return Pool(tuple(ranked), looked.visible, looked.legs, looked.earlier)
 
     async def look(
         self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[Place] = ()
@@ -90,22 +99,28 @@ class OneRound:
         )
         space = self._embedder.embedding_space.name
         asked = zip(extended, vectors, strict=True)
-        near, context, (turn, *further) = await asyncio.gather(
+        near, context, earlier, (turn, *further) = await asyncio.gather(
             self._graph.read(facts_nearest, scope, space, vectors[0], filters, config.near, config.legs, candidates=num_facts),
             self._context(scope, vectors[0], filters, candidates),
+            self._earlier(scope, vectors[0], planned),
             asyncio.gather(
                 *(self._dense(scope, *one, filters, config.near, config.legs, candidates=candidates) for one in asked)
             ),
         )
         hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found, _by_source(told), _by_source(near))
-        places = tuple(dict.fromkeys((*worth_reading(hits, config.signals, *(leg.found for leg in further)), *also)))
+        worth = worth_reading(hits, config.signals, *(leg.found for leg in further))
+        places = tuple(dict.fromkeys((*worth, *also, *(one.place for one in earlier))))
         read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
         ran = (
             f"bm25:{'index' if queries or names else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}",
             f"fact_bm25:{told.how}", f"fact_dense:{near.how}", *(f"further:{leg.how}" for leg in further),
         )  # fmt: skip
         signals = Signals(planned.meaning, hits, read, around, planned.windows, bool(planned.people))
-        return Looked(signals, visible, ran)
+        ran = (*ran, f"found_before:{len(earlier)}") if earlier else ran
+        return Looked(signals, visible, ran, earlier)
+
+    async def _earlier(self, scope: ReadScope, vector: Samples, planned: Plan) -> tuple[Earlier, ...]:
+        return await self._found_before.found(scope, vector, planned.people) if self._found_before else ()
 
     async def _with(self, scope: ReadScope, planned: Plan, before: Sequence[str]) -> tuple[str, ...]:
         """The question with the words of what was found before, where there is any and the scope holds it."""

@@ -14,6 +14,7 @@ from service.graph.directed import list_directed, list_of_kind, list_replies
 from service.graph.messages import count_messages, find_messages, find_reasons
 from service.graph.people import find_people
 from service.graph.search import full_text
+from service.pipelines.found_before import FoundBefore
 from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
 from service.pipelines.named import people_named_in
 from service.pipelines.one_round import OneRound
@@ -100,12 +101,14 @@ class Search:
         policy: RetrievalPolicy | None = None,
         one_round: OneRound | None = None,
         images: ImagesWhenWanted | None = None,
+        found_before: FoundBefore | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._graph = graph
         self._embedder = embedder
-        self._round = one_round or OneRound(graph, embedder)
+        self._round = one_round or OneRound(graph, embedder, found_before=found_before)
         self._images = images
+        self._found_before = found_before
         self._policy = policy or Rules()
         self._clock = clock
         self.config = config or SearchPipelineConfig()
@@ -180,8 +183,10 @@ class Search:
         aim, heard = await listen_for(self._graph, scope, aim, step.query, filters, self._clock())
         also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
         also |= dict.fromkeys(heard.places, Tool.SOUND)
-        looked = await heard.joined(self._graph, scope, await self._look(scope, aim, filters, step, also))
-        return _of_layers(pictured.joined(looked), filters.layers)
+        pool = await self._look(scope, aim, filters, step, also)
+        if self._found_before is not None and step.query == question:
+            pool = replace(pool, candidates=self._found_before.held(pool.candidates, pool.earlier))
+        return _of_layers(pictured.joined(await heard.joined(self._graph, scope, pool)), filters.layers)
 
     def _moment(self, asked_at: datetime | None) -> datetime:
         first, last = self.config.years
@@ -223,7 +228,7 @@ class Search:
         away_ids = {ranked.id for ranked in away}
         confirmed = [one for one in among.candidates if not planned.absent or one.id in away_ids]
         ranked = with_edges(wide.candidates, confirmed, self.config.rounds)
-        return Pool(ranked, wide.visible, (*wide.legs, f"people:{len(confirmed)}"))
+        return Pool(ranked, wide.visible, (*wide.legs, f"people:{len(confirmed)}"), wide.earlier)
 
     async def _listed(self, scope: ReadScope, narrowed: Filters, planned: Plan) -> Ranking:
         return await self._graph.read(list_directed, scope, narrowed, self.config.directed, away=planned.absent)

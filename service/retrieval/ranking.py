@@ -12,7 +12,7 @@ import numpy.typing as npt
 from service.retrieval.features import features
 from service.retrieval.signals import Signals, summed
 from service.retrieval.weights import Weights, shipped
-from service.types.candidates import Place, Read
+from service.types.candidates import Earlier, Place, Read
 from service.types.search import Found, Tool
 
 NUM_REASONS = 6
@@ -38,6 +38,8 @@ class Pool:
     """How many messages the scope holds at all."""
     legs: tuple[str, ...]
     """Which search ran and how: e.g. `dense:exact`, `bm25:skipped(empty)`."""
+    earlier: tuple[Earlier, ...] = ()
+    """What the asker's own earlier questions found that are much like this one."""
 
 
 class Ranker:

@@ -21,6 +21,18 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """A message that an earlier question of the same asker's found, much like this one."""
+
+    id: str
+    place: Place
+    score: float
+    """[0, 1]: how likely it was then to answer."""
+    cosine: float
+    """Raw, of the two questions."""
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """A candidate as it stands in the graph."""
 

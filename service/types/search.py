@@ -22,6 +22,8 @@ class Tool(StrEnum):
     """Next to a hit along REPLIES_TO."""
     ENTITIES = "entities"
     """Shares a rare name or term with a hit."""
+    FOUND_BEFORE = "found_before"
+    """Was found when its asker asked much the same before."""
     PEOPLE = "people"
     """By edges alone: who said it, to whom, who was there."""
     IMAGE = "image"
