@@ -496,6 +496,13 @@ EDGES: tuple[Edge, ...] = (
     ),
     Edge("ACTIVATED", ("Query",), ("Entity",), "the question touched it"),
     Edge(
+        "FOUND",
+        ("Query",),
+        ("Message",),
+        "was shown for the question",
+        (Property("score", "float", "how likely it was held to answer", "[0, 1]"),),
+    ),
+    Edge(
         "MERGED_INTO",
         ("Person",),
         ("Person",),
@@ -506,13 +513,6 @@ EDGES: tuple[Edge, ...] = (
             Property("confirmed", "boolean", "widens what may be read only when true"),
             Property("cosine", "float", "of the two voices; none where a human merged", "[-1, 1]"),
             Property("correction", "string", "id of the Correction that undoes it"),
-    Edge(
-        "FOUND",
-        ("Query",),
-        ("Message",),
-        "was shown for the question",
-        (Property("score", "float", "how likely it was held to answer", "[0, 1]"),),
-    ),
         ),
     ),
     Edge(
