@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -27,9 +26,9 @@ HOME = replace(household(), recordings=household().recordings[:1])
 
 
 @pytest.fixture(scope="module")
-async def story(graph: Graph, tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> AsyncIterator[Story]:
+async def story(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Story]:
     space = f"demo-{fresh()}"
-    settings = load_settings(space=space, data_dir=tmp_path_factory.mktemp("demo"), cache_dir=model_cache)
+    settings = load_settings(space=space, data_dir=tmp_path_factory.mktemp("demo"))
     scopes = ("admin", "ingest", "ask", "read_all")
     token, _ = issue(settings.tokens_file, subject="test", space=space, scopes=scopes)
     services = Services(settings, graph)

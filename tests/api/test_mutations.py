@@ -40,13 +40,11 @@ VIEWER = f"""query($asker: AskerInput) {{ viewer(asker: $asker) {{ __typename
 
 
 @pytest.fixture(scope="module")
-async def home(graph: Graph, model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+async def home(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """A server whose space lets a voice stand alone."""
     space = f"test-{fresh()}"
     await graph.write(ensure_space, SpaceSettings(space, voice_access=VoiceAccess.OPEN))
-    settings = Settings(
-        data_dir=tmp_path_factory.mktemp("data"), cache_dir=model_cache, development=False, recogniser="none", space=space
-    )
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), development=False, recogniser="none", space=space)
     async with serving(Services(settings, graph), space) as api:
         yield api
 
