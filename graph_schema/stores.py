@@ -56,7 +56,7 @@ STORES: tuple[Store, ...] = (
     Store("left brain", "graph", "entities and themes spoken of", _WITH_SPACE, ("Entity", "Schema")),
     Store(
         "right brain",
-        "graph: PersonaNode; Message.affect_of and what it names",
+        "graph: PersonaNode, SHARES; Message.affect_of and what it names",
         "feelings, attitudes and traits of people who agreed to it",
         "when that consent is withdrawn, when the space is said to be a workplace, " + _WITH_SPACE,
         ("PersonaNode",),

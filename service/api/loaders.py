@@ -20,7 +20,9 @@ from service.graph.paging import Page, Paged
 from service.graph.people import find_people
 from service.graph.revisions import list_revisions
 from service.graph.sessions import find_sessions
+from service.graph.shares import Share
 from service.pipelines.known_entities import entities_by_id, related_entities, related_themes
+from service.pipelines.shares import find_shares
 from service.types.entities import JoinedName, KnownEntity, Related, RelatedTheme
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
@@ -52,6 +54,7 @@ class Reading:
         self.related: DataLoader[str, tuple[Related, ...] | None] = DataLoader(self._by_id(related_entities))
         self.aliases: DataLoader[str, tuple[JoinedName, ...] | None] = DataLoader(self._by_id(list_aliases))
         self.related_themes: DataLoader[str, tuple[RelatedTheme, ...]] = DataLoader(self._related_themes)
+        self.shares: DataLoader[str, tuple[Share, ...]] = DataLoader(self._shares)
         self.histories: DataLoader[str, tuple[KnownFact, ...] | None] = DataLoader(self._by_id(list_histories))
         self.revisions: DataLoader[str, tuple[Revision, ...] | None] = DataLoader(self._by_id(list_revisions))
         self.messages_of: DataLoader[tuple[Of, str, Page], Paged[Message]] = DataLoader(self._pages)
@@ -77,6 +80,11 @@ class Reading:
         """All of them are read at once, however many are asked for."""
         found = await self.read(related_themes)
         return [found.get(label, ()) for label in labels]
+
+    async def _shares(self, traits: list[str]) -> list[tuple[Share, ...]]:
+        """All that the asker shares is read at once."""
+        found = await self.read(find_shares)
+        return [found.get(trait, ()) for trait in traits]
 
     async def _mentions(self, wanted: list[tuple[str, Page]]) -> list[Paged[str]]:
         """A query for each page asked for, not for each entity."""

@@ -10,6 +10,7 @@ from service.api import aliases as alias_api
 from service.api import corrections as correction_api
 from service.api import jobs as job_api
 from service.api import names as name_api
+from service.api import shares as share_api
 from service.api import spaces as space_api
 from service.api.aliases import EntityOutcome
 from service.api.context import Info
@@ -17,6 +18,7 @@ from service.api.corrections import CorrectionOutcome
 from service.api.jobs import IngestInput, IngestOutcome
 from service.api.names import NameDecision
 from service.api.outcomes import expected
+from service.api.shares import ShareOutcome
 from service.api.spaces import ConsentInput, ConsentOutcome, EnrolOutcome, NameOutcome, SpaceOutcome, SpacePolicyInput
 from service.types.people import Consent, ConsentPurpose
 
@@ -38,6 +40,8 @@ Messages = Annotated[
     list[strawberry.ID], strawberry.argument(description="Global ids of the messages, or their ids in the graph.")
 ]
 Proposal = Annotated[strawberry.ID, strawberry.argument(description="Id of the proposal.")]
+Trait = Annotated[strawberry.ID, strawberry.argument(description="Id of the attitude or trait, as `personas` gives it.")]
+Told = Annotated[strawberry.ID, strawberry.argument(description="Whom: somebody the asker knows of.")]
 Why = Annotated[str, strawberry.argument(description="For whoever looks at it later; kept with the correction.")]
 
 
@@ -205,4 +209,17 @@ class Mutation:
     @strawberry.mutation(description="An entity is one of its own after all, as it was. Needs the scope `admin`.")
     async def separate_entity(self, info: Info, entity_id: Id, idempotency_key: Key, why: Why = "") -> EntityOutcome:
         outcome: EntityOutcome = await expected(alias_api.separate(info.context, entity_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Let one person know of an attitude or trait of the asker, as it stands for the asker at any time, until "
+        "`unsharePersona` or until it turns into its opposite. With the person's own token only, and nobody listening."
+    )
+    async def share_persona(self, info: Info, persona_id: Trait, person_id: Told, idempotency_key: Key) -> ShareOutcome:
+        outcome: ShareOutcome = await expected(share_api.share(info.context, persona_id, person_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(description="Let them know of it no more, from now on. With the person's own token only.")
+    async def unshare_persona(self, info: Info, persona_id: Trait, person_id: Told, idempotency_key: Key) -> ShareOutcome:
+        outcome: ShareOutcome = await expected(share_api.unshare(info.context, persona_id, person_id, idempotency_key))
         return outcome

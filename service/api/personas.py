@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import strawberry
 
 from service.api.connections import Connection, connection
-from service.api.context import Context, local_id
+from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import LIST, MessageType, PersonType, person_of
 from service.errors import InvalidInput
@@ -21,15 +21,18 @@ from service.types.facts import ADDRESSEE
 strawberry.enum(Emotion, name="Emotion", description="What somebody says to feel.")
 strawberry.enum(Aspect, name="Aspect", description="A feeling, a liking, or what somebody says they are.")
 strawberry.enum(PersonaKind, name="PersonaKind", description="Of the person alone, or toward something or somebody.")
+PERSONA = "Persona"
 MAX = 100
 """Attitudes and traits, the strongest: more tells nobody what they are like."""
 
 
 @strawberry.type(
     name="Persona",
-    description="An attitude or trait of the asker that showed on several occasions in what they said; nobody else's to see.",
+    description="An attitude or trait of the asker that showed on several occasions in what they said; nobody else's to see, "
+    "but for those whom they let know of it.",
 )
 class PersonaType:
+    id: strawberry.ID = strawberry.field(description="For `sharePersona`; means nothing to anybody else.")
     kind: PersonaKind = strawberry.field(description="Of the person alone, or toward something or somebody.")
     aspect: Aspect = strawberry.field(description="A feeling, a liking, or what they say they are.")
     emotion: Emotion | None = strawberry.field(description="Of a feeling.")
@@ -44,14 +47,10 @@ class PersonaType:
 
     @strawberry.field(description="In words, with the names that the viewer may know.", metadata={"weight": 1})
     async def text(self) -> str:
-        concerned = await self._concerned()
-        return said.in_words(self.record, {concerned.person_id: concerned.display_name} if concerned else {})
+        return await in_words(self.record, self.reading)
 
     @strawberry.field(description="Whom it concerns, where that is a person that the viewer may know.")
     async def concerns(self) -> PersonType | None:
-        return await self._concerned()
-
-    async def _concerned(self) -> PersonType | None:
         return await person_of(self.reading, said.person_of(self.record))
 
     @strawberry.field(description="The newest messages that show it, at most 20.", metadata={**LIST, "times": 5})
@@ -59,9 +58,15 @@ class PersonaType:
         messages = await self.reading.messages.load_many(self.record.evidence)
         return [MessageType.from_record(m, self.reading) for m in messages if m]
 
+    @strawberry.field(description="Whom the asker lets know of it, as far as they know them.", metadata=LIST)
+    async def shared_with(self) -> list[PersonType]:
+        people = await self.reading.people.load_many([share.to for share in await self.reading.shares.load(self.record.trait)])
+        return [PersonType.from_record(person, self.reading) for person in people if person]
+
     @classmethod
     def from_record(cls, persona: Persona, reading: Reading) -> PersonaType:
         return cls(
+            id=strawberry.ID(global_id(PERSONA, persona.trait)),
             kind=persona.kind,
             aspect=persona.aspect,
             emotion=persona.emotion,
@@ -132,6 +137,13 @@ class AffectType:
             record=felt,
             reading=reading,
         )
+
+
+async def in_words(persona: Persona, reading: Reading) -> str:
+    """With the name of whom it concerns, where the viewer knows one."""
+    target = said.person_of(persona)
+    concerned = await person_of(reading, target)
+    return said.in_words(persona, {target: concerned.display_name} if target and concerned else {})
 
 
 async def personas(context: Context, person_id: str | None, asked_at: datetime | None) -> list[PersonaType]:

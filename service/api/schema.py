@@ -21,6 +21,7 @@ from service.api import names as name_api
 from service.api import personas as persona_api
 from service.api import profiles as profile_api
 from service.api import search as search_api
+from service.api import shares as share_api
 from service.api import spaces as space_api
 from service.api import who as who_api
 from service.api.characters import WholeTexts
@@ -42,6 +43,7 @@ from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAcc
 from service.api.personas import AffectType, PersonaType
 from service.api.profiles import ProfileType
 from service.api.search import SEARCH, AskedAt, Asker, AskerInput, AskOutcome, Explain, Narrowed, SearchOutcome, Zone
+from service.api.shares import SharedPersonaType
 from service.api.spaces import EncoderType, SpaceType
 from service.api.subscription import Subscription
 from service.api.who import TimelineEntryType, WhoOutcome
@@ -290,6 +292,16 @@ class Query:
     )
     async def personas(self, info: Info, person_id: Whose = None, asked_at: AskedAt = None) -> list[PersonaType]:
         return await persona_api.personas(info.context, person_id, asked_at)
+
+    @strawberry.field(
+        description="What others let the asker know of what they are like; empty while anybody else listens.", metadata=LIST
+    )
+    async def shared_personas(
+        self,
+        info: Info,
+        person_id: Annotated[strawberry.ID | None, strawberry.argument(description="Only of this person.")] = None,
+    ) -> list[SharedPersonaType]:
+        return await share_api.shared_personas(info.context, person_id)
 
     @strawberry.field(
         description="How the asker was in each message of theirs that was read for it, newest first. For themselves alone.",

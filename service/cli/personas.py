@@ -14,6 +14,7 @@ from service.cli.shown import plain, show, table
 if TYPE_CHECKING:
     from service.graph.personas import Felt
     from service.pipelines.personas import SessionFelt
+    from service.pipelines.shares import SharedPersona
     from service.types.affect import Persona
     from service.wiring import Services
 
@@ -24,6 +25,9 @@ HeardBy = Annotated[
 AskedAt = Annotated[str | None, typer.Option(metavar="TIME", help="As of when: what has faded by then is not shown. Now.")]
 Version = Annotated[str, typer.Option("--consent", metavar="VERSION", help="Version of the text that they agreed to.")]
 Channel = Annotated[str, typer.Option(help="How they said so: spoken, form, paper, …")]
+
+Trait = Annotated[str, typer.Argument(metavar="PERSONA", help="Id of what they are like (`persona show` shows it).")]
+With = Annotated[str, typer.Option("--with", metavar="PERSON", help="Whom: a name or an id.")]
 
 persona = typer.Typer(help="How people feel and what they are like, for themselves.", no_args_is_help=True)
 
@@ -111,10 +115,57 @@ def show_(
         return [(said.in_words(one, names), one) for one in found]
 
     found = with_services(work, space=space)
-    columns = ("what", "how strong", "messages", "sessions", "since", "last")
-    shown = [{"text": words, **plain(one)} for words, one in found]
+    columns = ("what", "how strong", "messages", "sessions", "since", "last", "id")
+    shown = [{"id": one.trait, "text": words, **plain(one)} for words, one in found]
     empty = "Nothing has shown on several occasions, or they did not agree to it (`voicegraph persona agree`)."
     show(shown, as_json, lambda: table(columns, [_row(*one) for one in found], empty=empty))
+
+
+@persona.command()
+def share(person: Person, trait: Trait, with_: With, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Let one other person know of something that somebody is like, as it stands at any time, until `unshare`.
+
+    Example: voicegraph persona share Nora PERSONA-ID --with Ben
+    """
+    to = _shared(person, trait, with_, space, share=True)
+    show({"trait": trait, "with": to}, as_json, lambda: f"{with_} may know of it (`voicegraph persona shared {with_}`).")
+
+
+@persona.command()
+def unshare(person: Person, trait: Trait, with_: With, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Take that back.
+
+    Example: voicegraph persona unshare Nora PERSONA-ID --with Ben
+    """
+    to = _shared(person, trait, with_, space, share=False)
+    show({"trait": trait, "with": to}, as_json, lambda: f"{with_} may not know of it any more.")
+
+
+@persona.command()
+def shared(person: Person, heard_by: HeardBy = None, space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Show what others let somebody know of what they are like, as that somebody may see it.
+
+    Example: voicegraph persona shared Ben
+    """
+
+    async def work(services: Services) -> list[tuple[str | None, str, SharedPersona]]:
+        from service.cli.who import scope_of
+        from service.graph.people import find_people
+        from service.memory.right_brain import said
+        from service.pipelines.shares import find_shared
+
+        scope = await scope_of(services, person=person, voice=None, heard_by=heard_by or (), heard_by_voices=())
+        found = await services.graph.read(find_shared, scope, datetime.now(UTC))
+        ids = {one.by for one in found} | {id for one in found if (id := said.person_of(one.persona))}
+        people = await services.graph.read(find_people, scope, sorted(ids))
+        names = {id: known.display_name for id, known in people.items()}
+        return [(names.get(one.by), said.in_words(one.persona, names), one) for one in found]
+
+    found = with_services(work, space=space)
+    rows = [(by, words, f"{one.persona.intensity:.2f}", f"{one.at:%Y-%m-%d}") for by, words, one in found]
+    shown = [{"by": one.by, "text": words, "intensity": one.persona.intensity, "at": plain(one.at)} for _, words, one in found]
+    columns = ("who", "what", "how strong", "shared")
+    show(shown, as_json, lambda: table(columns, rows, empty="Nobody lets them know of anything, or somebody else listens."))
 
 
 @persona.command()
@@ -147,6 +198,22 @@ def felt(person: Person, heard_by: HeardBy = None, space: SpaceName = None, as_j
     show(shown, as_json, lambda: table(columns, rows, empty="No message of theirs was read for it."))
 
 
+def _shared(person: str, trait: str, with_: str, space: str | None, *, share: bool) -> str:
+    async def work(services: Services) -> str:
+        from service.cli.who import scope_of, the_person
+        from service.pipelines.shares import share_persona, unshare_persona
+
+        scope = await scope_of(services, person=person, voice=None, heard_by=(), heard_by_voices=())
+        to = await the_person(services, with_)
+        if share:
+            await services.graph.write(share_persona, scope, trait, to, datetime.now(UTC))
+        else:
+            await services.graph.write(unshare_persona, scope, trait, to)
+        return to
+
+    return with_services(work, space=space)
+
+
 def _record(person: str, state: str, version: str, channel: str, space: str | None) -> Any:
     async def work(services: Services) -> str:
         from service.cli.who import the_person
@@ -171,4 +238,5 @@ def _record(person: str, state: str, version: str, channel: str, space: str | No
 
 def _row(words: str, persona: Persona) -> tuple[Any, ...]:
     strength = f"{persona.intensity:.2f}"
-    return words, strength, persona.support, persona.num_sessions, f"{persona.since:%Y-%m-%d}", f"{persona.last:%Y-%m-%d}"
+    since, last = f"{persona.since:%Y-%m-%d}", f"{persona.last:%Y-%m-%d}"
+    return words, strength, persona.support, persona.num_sessions, since, last, persona.trait

@@ -22,6 +22,10 @@ CALL (p) {
   MATCH (p)-[:HAS_PERSONA]->(n:PersonaNode)
   DETACH DELETE n
 }
+CALL (p) {
+  MATCH (p)-[told:SHARES]->(:Person)
+  DELETE told
+}
 MATCH (m:Message {space: $space, affect_of: p.id})
 SET m += $nothing
 """
@@ -38,6 +42,10 @@ MATCH (p:Person {space: $space})
 CALL (p) {
   MATCH (p)-[:HAS_PERSONA]->(n:PersonaNode)
   DETACH DELETE n
+}
+CALL (p) {
+  MATCH (p)-[told:SHARES]->(:Person)
+  DELETE told
 }
 MATCH (m:Message {space: $space, affect_of: p.id})
 SET m += $nothing

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from service.types.ids import derived
+
 
 class Emotion(StrEnum):
     """What is told apart; close to VoiceMem's eight, without those that words hardly tell (conflicted, aggrieved)."""
@@ -137,6 +139,11 @@ class Persona:
     def key(self) -> tuple[str, ...]:
         """What makes it one with another; not its polarity: who comes to dislike what they liked has one attitude, changed."""
         return (self.aspect.value, self.emotion.value if self.emotion else "", self.target or "")
+
+    @property
+    def trait(self) -> str:
+        """An id of it among those of the same person; tells nothing of what it is."""
+        return derived("trait", *self.key)
 
 
 def heard_on(shown: Sequence[Shown]) -> int:

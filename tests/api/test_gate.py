@@ -365,6 +365,8 @@ async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: Hou
         ('rejectName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Benedict"], fresh()),
         ('joinEntities(entityId: $id, ofId: "x", idempotencyKey: "$key")', knee, fresh()),
         ('separateEntity(entityId: $id, idempotencyKey: "$key")', knee, fresh()),
+        ('sharePersona(personaId: "x", personId: $id, idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
+        ('unsharePersona(personaId: "x", personId: $id, idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
     ):
         answers = []
         for given in (id, absent):

@@ -24,5 +24,14 @@ async def test_what_somebody_is_like_is_shown_once_they_agreed_and_until_they_wi
     assert "Nothing has shown" in await typed("persona", "show", "Ana", *at, "--heard-by", "Ben")
     assert "I really love hiking." in await typed("persona", "felt", "Ana")
     assert "No message" in await typed("persona", "felt", "Ana", "--heard-by", "Ben")
+    assert await typed("persona", "shared", "Ben", "--json") == []
+    await typed("persona", "share", "Ana", one["id"], "--with", "Ben")
+    shared = await typed("persona", "shared", "Ben")
+    assert "Ana" in shared and "hiking" in shared
+    assert "Nobody lets them know" in await typed("persona", "shared", "Ben", "--heard-by", "Ana")
+    assert await typed("persona", "shared", "Ana", "--json") == []
+    await typed("persona", "unshare", "Ana", one["id"], "--with", "Ben")
+    assert await typed("persona", "shared", "Ben", "--json") == []
+    assert "not_found" in await typed("persona", "unshare", "Ana", one["id"], "--with", "Ben", code=1)
     await typed("persona", "withdraw", "Ana", "--consent", "2026-11")
     assert await typed("persona", "show", "Ana", *at, "--json") == []
