@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -116,18 +117,23 @@ def stopped_after(batches: int) -> Any:
     return progress
 
 
+def without_space(dump: Mapping[str, Any]) -> dict[str, Any]:
+    """All but the tenant's own node: its policies are not what is compared."""
+    return {**dump, "nodes": [node for node in dump["nodes"] if node["labels"] != ["Space"]]}
+
+
 async def test_one_broken_off_goes_on_and_ends_as_if_it_had_not_been(graph: Graph, space: str, tmp_path: Path) -> None:
     request = IngestRequest(written(tmp_path), space, started_at=STARTED)
     in_twos = an_ingest(graph, batch=2)
     await in_twos(request)
-    whole = await graph.read(dump_space, space)
+    whole = without_space(await graph.read(dump_space, space))
     await forget_space(graph, space)
     for _ in range(2):
         with pytest.raises(Stopped):
             await in_twos(request, stopped_after(1))
     assert len(await messages(graph, space)) == 4
     await in_twos(request)
-    assert await graph.read(dump_space, space) == whole
+    assert without_space(await graph.read(dump_space, space)) == whole
 
 
 async def test_whom_the_caller_says_to_have_been_there_may_read_it(graph: Graph, space: str, tmp_path: Path) -> None:

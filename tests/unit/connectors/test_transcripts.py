@@ -36,7 +36,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     assert read_transcript(written(tmp_path, SRT), format="srt").format == "srt"
     with pytest.raises(TranscriptUnreadable, match="WEBVTT"):
         read_transcript(written(tmp_path, SRT), format="vtt")
-    with pytest.raises(UnknownPlugIn, match="json, openai-diarized, otter, rttm"):
+    with pytest.raises(UnknownPlugIn, match="json, meetingbaas, openai-diarized"):
         read_transcript(written(tmp_path, SRT), format="docx")
 
 
