@@ -21,6 +21,7 @@ class AttributionConfig:
     own: float = 0.7  # of the weight of what the asker said: they hardly ask who it was, where it was them
     named: float = 0.7  # the same of whom the question names as neither: who is spoken of seldom spoke
     asking: float = 0.8  # of the weight of a hit that asks: who asks "are you going to Rome?" did not tell
+    answering: float = 0.9  # of the weight that a question found would have, for who answers it: "who locks up?" "Me."
     offering: float = 1.3  # of the weight of a hit that offers, where that is asked: "I'll …", "we could …"
     max_people: int = 5  # shown; who comes after them has hardly anything to do with it
     max_hits: int = 3  # of each
@@ -72,8 +73,9 @@ def attributed(
     kept = _kept(hits, frozenset(speakers), frozenset(addressees))
     rare = _rarity(content_words(said), hits)
     found: dict[tuple[str | None, str], list[tuple[float, Hit]]] = defaultdict(list)
+    weights = _weights(kept, rare, config, set(verbs))
     for hit in kept:
-        weight = _weight(hit, max(one.score for one in kept), rare, config, set(verbs))
+        weight = weights[hit.message.id]
         for person, voice, sure in _people(hit, wants):
             if wants is Wants.ADDRESSEE:
                 found[person, voice].append((weight * (1 + sure) / 2, hit))
@@ -97,14 +99,29 @@ def _rarity(words: frozenset[str], hits: Sequence[Hit]) -> dict[str, float]:
     return {word: math.log1p(len(texts) / n) for word, n in seen.items() if n}
 
 
+def _weights(kept: Sequence[Hit], rare: Mapping[str, float], config: AttributionConfig, verbs: set[str]) -> dict[str, float]:
+    """By message id. Where not questions are looked for, a question's words are its answer's."""
+    best = max((hit.score for hit in kept), default=0.0)
+    weights = {hit.message.id: _weight(hit, best, rare, config, verbs) for hit in kept}
+    asked = {} if verbs & (ASKING | OFFERING) else {h.message.id: weights[h.message.id] for h in kept if _asks(h)}
+    for hit in kept:
+        own, answers = weights[hit.message.id], hit.message.reply_to
+        if hit.message.id in asked:
+            weights[hit.message.id] = own * config.asking
+        elif answers in asked:
+            weights[hit.message.id] = max(own, asked[answers] * config.answering)
+    return weights
+
+
+def _asks(hit: Hit) -> bool:
+    return (hit.message.text or "").rstrip("\"'”’) ").endswith(("?", "？"))
+
+
 def _weight(hit: Hit, best: float, rare: Mapping[str, float], config: AttributionConfig, verbs: set[str]) -> float:
     text = hit.message.text or ""
     share = sum(rare[word] for word in rare.keys() & content_words(text)) / (sum(rare.values()) or 1.0)
     weight = hit.score / (best or 1.0) + config.overlap * share
-    if verbs & OFFERING and _OFFER.search(text.replace("’", "'")):
-        weight *= config.offering
-    asks = text.rstrip("\"'”’) ").endswith(("?", "？")) and not verbs & (ASKING | OFFERING)
-    return weight * config.asking if asks else weight
+    return weight * config.offering if verbs & OFFERING and _OFFER.search(text.replace("’", "'")) else weight
 
 
 def _people(hit: Hit, wants: Wants) -> Iterator[tuple[str | None, str, float]]:

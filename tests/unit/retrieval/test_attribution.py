@@ -52,6 +52,16 @@ def test_who_offers_offered_and_who_asks_asked() -> None:
     assert people(attributed(asking, "going Rome", Wants.SPEAKER, verbs={"asked"}))[0] == "bo"
 
 
+def test_a_questions_words_are_its_answers() -> None:
+    asked = a_hit("bo", "who deletes the log files, so that the disk lasts?", 0.9)
+    answer = a_hit("ana", "Me, every seven days.", 0.3)
+    answer = replace(answer, message=replace(answer.message, reply_to=asked.message.id))
+    hits = [asked, a_hit("cy", "the disk is full of files", 0.5), answer]
+    assert people(attributed(hits, "delete log files", Wants.SPEAKER, verbs={"does"}))[0] == "ana"
+    assert people(attributed([asked, *hits[1:2]], "delete log files", Wants.SPEAKER))[0] == "bo", "nobody answers it"
+    assert people(attributed(hits, "delete log files", Wants.SPEAKER, verbs={"asked"}))[0] == "bo"
+
+
 def test_the_asker_is_the_less_likely_one() -> None:
     hits = [a_hit("me", "the director's chair", 0.5, because="said_it"), a_hit("bo", "the director's chair", 0.45)]
     assert people(attributed(hits, "chair", Wants.SPEAKER)) == ["bo", "me"]
