@@ -24,8 +24,10 @@ from service.engines.mem_search import ENGINES
 from service.errors import VoicegraphError
 
 PREFIX = "VOICEGRAPH_"
-MODEL_USES = ("facts", "search", "answers")
-"""What a language model may be set to do."""
+USUAL_USES = ("facts", "search", "answers")
+MODEL_USES = (*USUAL_USES, "entities", "feelings")
+"""What a language model may be set to do; the last two only where they are named. Who agreed that feelings are inferred of them
+did not agree by that to what they said being sent elsewhere for it."""
 UNQUOTED = ("password", "key", "base_url")
 """Parts of names of settings whose values may be, or hold, a secret."""
 
@@ -119,7 +121,9 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(None, validation_alias=_openai("api_key"), description="its key, if it wants one")
     openai_model: str = Field("gpt-4o-mini", validation_alias=_openai("model"), description="name of the model there")
     openai_use: str = Field(
-        ",".join(MODEL_USES), description="what it is used for: facts, search (when to look further) and answers, with commas"
+        ",".join(USUAL_USES),
+        description="what it is used for, with commas: facts, search (when to look further), answers; if named, too: entities, "
+        "feelings (of who agreed to that)",
     )
     openai_daily_tokens: int = Field(
         1_000_000, ge=0, description="tokens a day (UTC) that may be used; about the facts of ten hours of talk; 0: no limit"

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
     from service.settings import Settings
+    from service.types.entities import EntityReader
     from service.types.facts import FactExtractor
     from service.types.parsing import Parser
 
@@ -157,7 +158,7 @@ class Models:
         return await self._once("thresholds", lambda: load_thresholds(file, space))
 
     async def chat(self, use: str) -> Chat | None:
-        """The language model, where one is set and `use` (facts, search or answers) is its to do; None: rules do it."""
+        """The language model, where one is set and `use` (one of MODEL_USES) is its to do; None: rules do it."""
         from service.language.chat import ChatConfig, load_chat
 
         s = self.settings
@@ -184,6 +185,17 @@ class Models:
             return await self._once("fact model", lambda: model)
         parser = await self.parser()
         return await self._once("fact rules", lambda: RuleExtractor(parser))
+
+    async def entity_reader(self) -> EntityReader:
+        """The language model's, where one is set for it; else that of nouns and names."""
+        from service.language.entity_model import EntityModel
+        from service.memory.left_brain.mentions import NounReader, names_something, voted
+
+        if (chat := await self.chat("entities")) is not None:
+            model = EntityModel(chat, names_something, voted)
+            return await self._once("entity model", lambda: model)
+        parser = await self.parser()
+        return await self._once("entity nouns", lambda: NounReader(parser))
 
     async def close(self) -> None:
         """What was opened outside of the database."""
@@ -297,8 +309,8 @@ class Services(Models):
         """`await entities(space, session_id)` reads what a complete session speaks of."""
         from service.pipelines.entities import RememberEntities
 
-        parser = await self.parser()
-        return await self._once("entities", lambda: RememberEntities(self.graph, parser))
+        reader = await self.entity_reader()
+        return await self._once("entities", lambda: RememberEntities(self.graph, reader))
 
     async def personas(self) -> RememberPersonas:
         """`await personas(space, session_id)` reads how people felt who agreed to it, and consolidates them."""

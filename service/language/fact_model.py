@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from collections import Counter
@@ -10,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
-from service.errors import VoicegraphError
-from service.language.chat import ChatAnswerUnfit
 from service.language.fact_times import clock_of, span_of
 from service.language.prompts import FACTS, fenced, one_line
+from service.language.windows import Window, answered, start, windows
 from service.types.chat import ChatModel, Prompt
 from service.types.facts import ADDRESSEE, SPEAKER, Fact, FactKind, FactTurn, Precision, TimeSpan
 
@@ -21,8 +19,6 @@ log = logging.getLogger(__name__)
 
 TIME = "{time}"
 """Stands in a model's statement for the time, which rules resolve and write: models are bad at calendars."""
-MOST_BEFORE = 3
-"""Turns before the source that a fact may rest on (VoxPolyMem, facts)."""
 
 WordsCheck = Callable[[Fact, Sequence[FactTurn]], float]
 """A fact and the turns of its evidence → share of its content words that are from these, a date or a name, [0, 1]."""
@@ -70,16 +66,6 @@ class FactModelConfig:
     max_unread: float = 0.05  # of a session's turns, but one at least, may get no fit answer; more: it is the wrong model
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Turns of a session that are shown at once: facts are taken of [`first`, `end`), those from `start` on are read with them.
-    All that is shown, everybody may read who may read any of [`first`, `end`)."""
-
-    start: int
-    first: int
-    end: int
-
-
 class FactModel:
     """A FactExtractor. The model never sees a turn beside one that some of its readers may not read."""
 
@@ -96,45 +82,18 @@ class FactModel:
     async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
         """`dropped`: why facts were, and turns not read. Raises what the model raises. What it had answered is kept under the
         turns' space: the same call then goes on."""
-        found, problems = dict[int, list[Fact]](), list[VoicegraphError]()
         dropped = Counter() if dropped is None else dropped
-        slots = asyncio.Semaphore(self._config.at_once)
+        config = self._config
 
-        async def read(window: Window) -> None:
-            async with slots:
-                if problems:
-                    return
-                try:
-                    answers = await self._answers(turns, window)
-                except VoicegraphError as problem:  # raised below: those asked at the same time come to their end first
-                    problems.append(problem)
-                    return
-            for shown, answer in answers:
-                if isinstance(answer, GivenFacts):
-                    found.setdefault(shown.first, []).extend(self._checked(turns, shown, answer, dropped))
-                else:
-                    dropped["not read"] += 1
-                    if dropped["not read"] > max(1.0, self._config.max_unread * len(turns)) or len(turns) == 1:
-                        problems.append(answer)
+        async def ask(window: Window) -> GivenFacts:
+            return await self._chat(_prompt(turns, window, config), space=turns[window.first].space)
 
-        await asyncio.gather(*map(read, windows(turns, self._config.batch)))
-        if problems:
-            raise problems[0]
+        shown = windows(turns, config.batch)
+        answers = await answered(turns, shown, ask, at_once=config.at_once, max_unread=config.max_unread, dropped=dropped)
+        facts = [fact for window, given in answers for fact in self._checked(turns, window, given, dropped)]
         if dropped:
             log.info("facts dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
-        return tuple(fact for _, facts in sorted(found.items()) for fact in facts)
-
-    async def _answers(self, turns: Sequence[FactTurn], window: Window) -> list[tuple[Window, GivenFacts | ChatAnswerUnfit]]:
-        """One answer; of both halves, where the model came to no fit one over the whole."""
-        try:
-            given = await self._chat(_prompt(turns, window, self._config), space=turns[window.first].space)
-        except ChatAnswerUnfit as problem:
-            if window.end - window.first == 1:
-                return [(window, problem)]
-            middle = (window.first + window.end) // 2
-            halves = (Window(window.start, window.first, middle), Window(_start(turns, middle), middle, window.end))
-            return [answer for half in halves for answer in await self._answers(turns, half)]
-        return [(window, given)]
+        return tuple(facts)
 
     def _checked(self, turns: Sequence[FactTurn], window: Window, given: GivenFacts, dropped: Counter[str]) -> list[Fact]:
         """In spoken order; each once."""
@@ -151,7 +110,7 @@ class FactModel:
         """The fact, or why there is none."""
         source, allowed = window.start + given.turn - 1, range(0)
         if window.first <= source < window.end:
-            allowed = range(max(window.start, _start(turns, source)), source)
+            allowed = range(max(window.start, start(turns, source)), source)
         context = sorted({window.start + number - 1 for number in given.context} - {source})
         if not window.first <= source < window.end or not set(context) <= set(allowed):
             return "of no turn that it may rest on"
@@ -197,28 +156,6 @@ class FactModel:
         if not (0 < len(name) <= self._config.max_attribute and value and value.casefold() in statement.casefold()):
             return None, None
         return name.lower(), value
-
-
-def windows(turns: Sequence[FactTurn], batch: int) -> list[Window]:
-    """Of turns in a row that have the same readers, at most `batch` at once; those without words are read of by none."""
-    found: list[Window] = []
-    for row, turn in enumerate(turns):
-        last = found[-1] if found else None
-        if (
-            last is not None
-            and last.end == row
-            and last.end - last.first < batch
-            and turn.audience is not None
-            and turn.audience == turns[row - 1].audience
-        ):
-            found[-1] = Window(last.start, last.first, row + 1)
-        else:
-            found.append(Window(_start(turns, row), row, row + 1))
-    return [window for window in found if any(re.search(r"\w", turn.text) for turn in turns[window.first : window.end])]
-
-
-def _start(turns: Sequence[FactTurn], row: int) -> int:
-    return row - max(0, min(turns[row].may_use, MOST_BEFORE, row))
 
 
 def _prompt(turns: Sequence[FactTurn], window: Window, config: FactModelConfig) -> Prompt[GivenFacts]:

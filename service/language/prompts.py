@@ -43,6 +43,47 @@ No facts of greetings, thanks, fillers, agreement, jokes and talk about the conv
 fact twice. [] when there is nothing.
 {FENCE}"""
 
+ENTITIES = f"""You note what a conversation speaks of: people, places, organisations, things, events and topics.
+
+The data: "turns", each with its number "n" and its text. Read each turn by itself.
+
+For each of them give:
+- "turn": the number of the turn.
+- "words": the words of the turn that name it, copied letter by letter, without article, possessive or adjective, at most six:
+  "trip", "Cork", "city council", "Dr. Maria Huber".
+- "kind": name (a proper name: Cork, Nora Keller) or noun (a common noun: telescope, dentist appointment).
+- "name": of a noun, its dictionary form in lower case, with the nouns that it is compounded with: "telescope" for "telescopes";
+  of a proper name, the words as they stand.
+- "type": person, place, organisation, thing, event or topic. What somebody makes, owns, eats or sees is a thing; what happens
+  at a time is an event; fields, languages, feelings and matters that are talked of are topics.
+
+Nothing for pronouns, times, numbers, adjectives and verbs; nothing for words that people say of everything (thing, way, lot,
+idea, time, day), or that tell who somebody is to the speaker (mother, friend, boss). Each once a turn. [] when there is none.
+{FENCE}"""
+
+FEELINGS = f"""You note how somebody feels, and what they like and are, from what they themselves said.
+
+The data: "turns" of one speaker, each with its number "n" and its text. Read each turn by itself.
+
+For each turn that shows something give one item:
+- "turn": its number.
+- "valence": how pleasant its words are, from -1 (very unpleasant) to 1 (very pleasant); 0 for neither.
+- "arousal": how stirred they are, from 0 (quiet) to 1 (very stirred); 0.4 for everyday talk.
+- "marks": what it shows of the speaker, the strongest first; [] when it only has a tone. Each with
+  - "aspect": feeling (they feel so now), attitude (they like or dislike something or somebody), or self (they say that they are
+    so: impatient, a morning person).
+  - "emotion": of a feeling: joy, calm, sadness, anger, anxiety, tiredness or loneliness; else null.
+  - "polarity": from -1 (against, unpleasant) to 1 (for, pleasant); 0 for what holds no longer, where the opposite is not said.
+  - "intensity": from 0 (hardly) to 1 (very).
+  - "target": whom or what it concerns, the words of the turn copied letter by letter, without article; of self, what they say
+    they are; null where there is none, and where it is whom they speak to. "to_addressee": true where it is whom they speak to.
+  - "cause": why, the words of the turn copied letter by letter, at most twelve; null where it is not said.
+  - "changed": true where it is said as a change: no longer, not any more, used to.
+
+Only what the speaker says of themselves, as so, here and now. Nothing of what is asked, supposed, wished, said by others or of
+others, or was so before. A passing mood is a feeling and no self. No items for turns that show nothing.
+{FENCE}"""
+
 REVIEW = f"""You decide whether a memory of conversations has been searched enough to answer a question, and what to search for
 next if not.
 

@@ -3,7 +3,8 @@ anywhere, it is done again and ends the same."""
 
 from __future__ import annotations
 
-import asyncio
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,21 +21,22 @@ from service.graph.write_entities import (
     save_mentions,
     save_micro,
 )
-from service.graph.write_facts import SessionToRead, get_session_to_read
+from service.graph.write_facts import get_session_to_read
 from service.graph.write_macro import save_macro
-from service.memory.left_brain.mentions import READER, MentionConfig, SpokenTurn, mentions_of, told_in
+from service.memory.left_brain.mentions import told_in
 from service.memory.left_brain.themes import theme_of
 from service.memory.left_brain.weights import WeightConfig
+from service.pipelines.facts import turns_of
 from service.types.audio import Progress
-from service.types.entities import Mention
-from service.types.parsing import Parser
+from service.types.entities import EntityReader, Mention
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class EntitiesConfig:
     batch: int = 1_000  # mentions a write: about 0.1 s with the space locked
     pairs: int = 2_000  # pairs counted a write
-    mentions: MentionConfig = field(default_factory=MentionConfig)
     weights: WeightConfig = field(default_factory=WeightConfig)
 
 
@@ -52,23 +54,27 @@ class SessionEntities:
 class RememberEntities:
     """One a process; sessions may be read side by side."""
 
-    def __init__(self, graph: Graph, parser: Parser, config: EntitiesConfig | None = None) -> None:
-        self._graph, self._parser = graph, parser
+    def __init__(self, graph: Graph, reader: EntityReader, config: EntitiesConfig | None = None) -> None:
+        self._graph, self._reader = graph, reader
         self._config = config or EntitiesConfig()
 
     async def __call__(
         self, space: str, session_id: str, *, again: bool = False, progress: Progress = lambda share, stage: None
     ) -> SessionEntities:
-        """Write what a complete session speaks of, unless it is written; `again`: in place of what is. Raises NotFound."""
-        by = await self._graph.read(get_entities_by, space, session_id)
+        """Write what a complete session speaks of, unless it is written; `again`: in place of what is. Raises NotFound, and the
+        reader's errors: the same call then goes on."""
+        by = known_by = await self._graph.read(get_entities_by, space, session_id)
         if by is None or again:
             session = await self._graph.read(get_session_to_read, space, session_id)
-            mentions = await asyncio.to_thread(mentions_of, turns_of(session), self._parser, self._config.mentions)
+            dropped, by = Counter[str](), self._reader.name
+            mentions = await self._reader(turns_of(space, session), dropped)
+            if dropped:
+                log.info("mentions dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
             facts = await self._graph.read(list_facts_to_read, space, session_id)
             while not await self._write(space, session_id, mentioned(mentions, facts), facts, progress):
                 facts = await self._graph.read(list_facts_to_read, space, session_id)
         num_mentions, num_entities = await self._graph.read(count_entities_of_session, space, session_id)
-        return SessionEntities(session_id, by or READER, num_mentions, num_entities, by is not None and not again)
+        return SessionEntities(session_id, by, num_mentions, num_entities, known_by is not None and not again)
 
     async def _write(
         self, space: str, session_id: str, found: Sequence[Mentioned], facts: Sequence[FactToRead], progress: Progress
@@ -84,13 +90,7 @@ class RememberEntities:
             await self._graph.write(save_micro, space, pairs[start : start + self._config.pairs], half_life_days=half_life)
             progress(0.6 + 0.4 * min(1.0, (start + self._config.pairs) / len(pairs)), "entities")
         await self._graph.write(save_macro, space, half_life_days=half_life)
-        return await self._graph.write(finish_entities, space, session_id, READER, facts)
-
-
-def turns_of(session: SessionToRead) -> list[SpokenTurn]:
-    return [
-        SpokenTurn(turn.message_id, turn.text, turn.language, None if turn.public else turn.readers) for turn in session.turns
-    ]
+        return await self._graph.write(finish_entities, space, session_id, self._reader.name, facts)
 
 
 def mentioned(mentions: Mapping[str, Sequence[Mention]], facts: Sequence[FactToRead]) -> list[Mentioned]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
+
+from service.types.facts import FactTurn
 
 
 class EntityType(StrEnum):
@@ -43,6 +48,21 @@ class Mention:
     surface: str
     """As it was said."""
     kind: MentionKind
+
+
+class EntityReader(Protocol):
+    @property
+    def name(self) -> str:
+        """Name and version, kept with each session: `nouns-1`, `model:NAME`."""
+        ...
+
+    async def __call__(
+        self, turns: Sequence[FactTurn], dropped: Counter[str] | None = None
+    ) -> Mapping[str, tuple[Mention, ...]]:
+        """What one session's turns speak of, by message, each entity once; messages that mention nothing are missing. The same
+        turns give the same. Nothing of a turn's depends on one that has other readers. `dropped` is added to: why what might
+        have been a mention is none, and how often."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from service.language.parser import SpacyParser
+from service.memory.left_brain.mentions import NounReader
 from service.pipelines.entities import EntitiesConfig, RememberEntities
 from tests.graph.fact_builders import Told
 from tests.graph.graph_builders import Said, World
@@ -18,6 +19,6 @@ TOLD = [Told("The telescope stands there", [1, 0]), Told("The piano stands in th
 
 
 async def remembered(world: World, parser: SpacyParser, *, again: bool = False, batch: int = 1_000) -> list[bool]:
-    remember = RememberEntities(world.graph, parser, EntitiesConfig(batch=batch, pairs=batch))
+    remember = RememberEntities(world.graph, NounReader(parser), EntitiesConfig(batch=batch, pairs=batch))
     done = [await remember(world.space, world.session(name), again=again) for name in ("monday", "tuesday")]
     return [each.known_before for each in done]

@@ -14,6 +14,7 @@ from service.graph.driver import Graph, rows
 from service.graph.questions import list_asked_before, save_question
 from service.language.parser import SpacyParser
 from service.memory.emergence import Cluster, emerged
+from service.memory.left_brain.mentions import NounReader
 from service.pipelines.clusters import clusters_of, remember_question
 from service.pipelines.entities import RememberEntities
 from service.types.people import Principal
@@ -33,7 +34,7 @@ ASKED = [("What of the sofa?", [0, 2]), ("The table?", [0, 1]), ("The lamp?", [2
 @pytest.fixture
 async def world(graph: Graph, space: str) -> World:
     world = await seed(graph, space, ["ana", "ben", "cleo"], SAID)
-    remember = RememberEntities(graph, SpacyParser.load())
+    remember = RememberEntities(graph, NounReader(SpacyParser.load()))
     for name in ("monday", "tuesday"):
         await remember(space, world.session(name))
     scope = await world.scope("ana")

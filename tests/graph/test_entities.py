@@ -10,7 +10,7 @@ import pytest
 from service.errors import NotFound
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, changes, rows
-from service.graph.dump import dump_space
+from service.graph.dump import dump_space, without_history
 from service.graph.entities import (
     EntityFilters,
     find_entities,
@@ -34,7 +34,7 @@ from service.graph.write_entities import (
     save_alias,
 )
 from service.language.parser import SpacyParser
-from service.memory.left_brain.mentions import READER
+from service.memory.left_brain.mentions import READER, NounReader
 from service.pipelines.entities import RememberEntities
 from service.types.entities import EntityType, KnownEntity, Strength
 from tests.graph.entity_builders import SAID, TOLD, remembered
@@ -88,7 +88,7 @@ async def test_in_whatever_order_sessions_come_the_graph_is_the_same(world: Worl
     await remembered(world, parser)
     before = await world.graph.read(dump_space, world.space)
     await world.graph.write(changes, "MATCH (n:Entity|Schema {space: $space}) DETACH DELETE n", space=world.space)
-    remember = RememberEntities(world.graph, parser)
+    remember = RememberEntities(world.graph, NounReader(parser))
     for name in ("tuesday", "monday"):
         await remember(world.space, world.session(name), again=True)
     assert await world.graph.read(dump_space, world.space) == before
@@ -169,7 +169,7 @@ async def test_an_alias_joins_two_names_and_can_be_taken_away(world: World, pars
     await remembered(world, parser)
     graph, ben = world.graph, await world.scope("ben")
     piano, telescope = (entity_id(world.space, EntityType.THING, name) for name in ("piano", "telescope"))
-    before = await graph.read(dump_space, world.space)
+    before = without_history(await graph.read(dump_space, world.space))
     await graph.write(save_alias, world.space, piano, telescope, by="admin", why="a joke")
     for id in (piano, telescope):
         found = (await graph.read(find_entities, ben, [id], at=LATER, half_life_days=1.0))[id]
@@ -184,7 +184,7 @@ async def test_an_alias_joins_two_names_and_can_be_taken_away(world: World, pars
         with pytest.raises(AliasOfItself):
             await graph.write(save_alias, world.space, one, other, by="admin", why="")
     await graph.write(forget_alias, world.space, piano, by="admin")
-    assert await graph.read(dump_space, world.space) == before
+    assert without_history(await graph.read(dump_space, world.space)) == before, "what is left is that it was done and undone"
     with pytest.raises(NotFound):
         await graph.write(forget_alias, world.space, piano, by="admin")
     with pytest.raises(NotFound):

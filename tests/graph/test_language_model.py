@@ -137,7 +137,7 @@ async def test_turns_that_some_may_not_read_are_not_shown_together(
 
 async def test_without_an_address_and_for_what_it_is_not_used_rules_do_it(graph: Graph, server: ChatServer) -> None:
     alone = Services(Settings(openai_base_url=None), graph)
-    assert [await alone.chat(use) for use in MODEL_USES] == [None, None, None]
+    assert {await alone.chat(use) for use in MODEL_USES} == {None}
     some = Services(Settings(openai_base_url=server.url, openai_use="facts"), graph)
     assert await some.chat("search") is None and await some.chat("answers") is None
     assert (await some.fact_extractor()).name == "model:gpt-4o-mini"

@@ -23,6 +23,7 @@ from service.graph.write_corrections import merge_people
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.language.parser import SpacyParser
+from service.memory.left_brain.mentions import NounReader
 from service.pipelines.entities import RememberEntities
 from service.pipelines.ingest import Ingest, IngestRequest
 from service.pipelines.personas import find_personas
@@ -126,7 +127,7 @@ async def test_a_node_points_to_the_entity_that_its_own_turns_speak_of(graph: Gr
     world = await told(graph, space, said)
     await agree(world, "ana")
     for day in ("monday", "tuesday", "wednesday"):
-        await RememberEntities(graph, parser)(space, world.session(day))
+        await RememberEntities(graph, NounReader(parser))(space, world.session(day))
     await read_all(world, parser)
     found = await graph.read(rows, CONCERNS, space=space)
     assert {(row["description"], *row["entities"]) for row in found} == {("loves dogs", "dog"), ("is angry with Ben", "ben")}

@@ -12,6 +12,7 @@ from service.graph.dump import dump_space
 from service.graph.themes import list_related_themes
 from service.graph.write_entities import entity_id, save_alias
 from service.language.parser import SpacyParser
+from service.memory.left_brain.mentions import NounReader
 from service.pipelines.entities import RememberEntities
 from service.types.entities import EntityType, Strength
 from tests.graph.entity_builders import remembered
@@ -63,7 +64,7 @@ async def test_themes_of_the_same_turns_are_linked_once_and_again_changes_nothin
     await remembered(world, parser, again=True, batch=2)
     assert await world.graph.read(dump_space, world.space) == before
     await world.graph.write(changes, "MATCH (n:Entity|Schema {space: $space}) DETACH DELETE n", space=world.space)
-    remember = RememberEntities(world.graph, parser)
+    remember = RememberEntities(world.graph, NounReader(parser))
     for name in ("tuesday", "monday"):
         await remember(world.space, world.session(name), again=True)
     assert await world.graph.read(dump_space, world.space) == before, "in whatever order sessions come"

@@ -5,6 +5,7 @@ may say that two are one (an alias), and take it back."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from service.memory.facts.rules import looks_english
 from service.memory.left_brain.nouns import EMPTY, EVENTS, KIN, ORGANISATIONS, PLACES, TOPICS, TOPICS_ENDING
 from service.memory.name_words import NOT_NAMES_EN
 from service.types.entities import EntityType, Mention, MentionKind
+from service.types.facts import FactTurn
 from service.types.names import normal
 from service.types.parsing import Parser, Sentence, Token
 
@@ -67,6 +69,21 @@ class SpokenTurn:
     """Tells apart who may read it: of which type a name is, is voted among turns with the same readers."""
 
 
+class NounReader:
+    """An EntityReader."""
+
+    name = READER
+
+    def __init__(self, parser: Parser, config: MentionConfig = DEFAULT) -> None:
+        self._parser, self._config = parser, config
+
+    async def __call__(
+        self, turns: Sequence[FactTurn], dropped: Counter[str] | None = None
+    ) -> Mapping[str, tuple[Mention, ...]]:
+        said = [SpokenTurn(turn.message_id, turn.text, turn.language, turn.audience) for turn in turns]
+        return await asyncio.to_thread(mentions_of, said, self._parser, self._config)
+
+
 def mentions_of(turns: Sequence[SpokenTurn], parser: Parser, config: MentionConfig = DEFAULT) -> dict[str, tuple[Mention, ...]]:
     """By message, each entity once, in the order of the turn; messages that mention nothing are missing.
 
@@ -80,7 +97,7 @@ def mentions_of(turns: Sequence[SpokenTurn], parser: Parser, config: MentionConf
         once = list({(m.type, m.name): m for m in said if _usable(m, config)}.values())[: config.max_each]
         if once:
             found[turn.message_id] = tuple(once)
-    return _voted(found, {turn.message_id: turn.readers for turn in turns})
+    return voted(found, {turn.message_id: turn.readers for turn in turns})
 
 
 def told_in(statement: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -100,7 +117,18 @@ def _usable(mention: Mention, config: MentionConfig) -> bool:
     return 0 < len(words) <= config.max_words and len(mention.name) > 1 and any(c.isalpha() for c in mention.name)
 
 
-def _voted(found: Mapping[str, tuple[Mention, ...]], readers: Mapping[str, Hashable]) -> dict[str, tuple[Mention, ...]]:
+def names_something(mention: Mention, config: MentionConfig = DEFAULT) -> bool:
+    """Whether it is an entity, whoever read it: not a word that everybody says of everything, or what people are to whoever
+    speaks, and no headline."""
+    words = mention.name.split()
+    if not _usable(mention, config):
+        return False
+    if mention.kind is MentionKind.NOUN:
+        return not {words[-1]} & (EMPTY | KIN | FUNCTION_WORDS)
+    return not all(word.strip(".") in _TITLES or word in NOT_NAMES_EN | FUNCTION_WORDS | KIN | EMPTY for word in words)
+
+
+def voted(found: Mapping[str, tuple[Mention, ...]], readers: Mapping[str, Hashable]) -> dict[str, tuple[Mention, ...]]:
     """Each name with the type that it mostly has: a small recogniser takes Cork for a company now and then."""
     votes: dict[tuple[Hashable, str], Counter[EntityType]] = defaultdict(Counter)
     for id, mentions in found.items():

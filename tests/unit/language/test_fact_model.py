@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from service.language.chat import ChatAnswerUnfit, ChatRefused
 from service.language.chat_ledger import TokensSpent
-from service.language.fact_model import FactModel, FactModelConfig, Window, windows
+from service.language.fact_model import FactModel, FactModelConfig
 from service.language.parser import SpacyParser
 from service.language.prompts import FACTS
+from service.language.windows import Window, windows
 from service.memory.facts.dates import said
 from service.memory.facts.rules import RuleExtractor
 from service.memory.facts.words import check_words
