@@ -30,10 +30,10 @@ class Sounds:
 
         return RememberSounds(self._graph, self.tagger, tagger_name(self._settings.sound_tagger))
 
-    async def find(self) -> SoundSearch:
+    def find(self) -> SoundSearch:
         from service.pipelines.sound_search import SoundSearch
 
-        return SoundSearch(self._graph, await self._search())
+        return SoundSearch(self._graph, self._search)
 
     async def tagger(self) -> SoundTagger:
         """Raises ModelMissing, WeightsNotKnown."""

@@ -22,6 +22,7 @@ from service.api import personas as persona_api
 from service.api import profiles as profile_api
 from service.api import search as search_api
 from service.api import shares as share_api
+from service.api import sounds as sound_api
 from service.api import spaces as space_api
 from service.api import who as who_api
 from service.api.characters import WholeTexts
@@ -201,6 +202,13 @@ class Query:
     image_search: image_api.ImageSearchOutcome = strawberry.field(
         resolver=image_api.image_search,
         description="Images by what they show: by words, or like another image. Seen with the message they were shown with.",
+        metadata=SEARCH,
+    )
+
+    sounds: sound_api.SoundsOutcome = strawberry.field(
+        resolver=sound_api.sounds,
+        description="When somebody laughed, whispered or shouted, or something rang: in messages that the asker may read, of "
+        "speakers who agreed to it. The newest, or those nearest to what is asked about.",
         metadata=SEARCH,
     )
 

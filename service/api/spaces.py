@@ -47,6 +47,8 @@ class SpaceType:
     anonymous_voices: AnonymousVoices = strawberry.field(description="What becomes of voices of people never asked.")
     anonymous_days: int = strawberry.field(description="Days an anonymous voice is kept under `EXPIRE`.")
     workplace: bool = strawberry.field(description="Nothing is inferred of how people feel or what they are like.")
+    keeps_sound: bool = strawberry.field(description="Pieces of sound are kept of who granted `KEEP_AUDIO`.")
+    sound_days: int = strawberry.field(description="Days that sounds of who granted it are kept, and their pieces.")
 
     @classmethod
     def from_record(cls, space: SpaceSettings) -> SpaceType:
@@ -58,6 +60,8 @@ class SpaceType:
             anonymous_voices=space.anonymous_voices,
             anonymous_days=space.anonymous_days,
             workplace=space.workplace,
+            keeps_sound=space.keeps_sound,
+            sound_days=space.sound_days,
         )
 
 
@@ -99,8 +103,10 @@ class SpacePolicyInput:
     )
     anonymous_days: int | None = strawberry.field(default=None, description="Holds for what is heard from now on.")
     workplace: bool | None = strawberry.field(
-        default=None, description="True: what was inferred of people is gone at once, and no more is."
+        default=None, description="True: what was inferred of people is gone at once with their sounds, and no more is."
     )
+    keeps_sound: bool | None = strawberry.field(default=None, description="False: the pieces of sound are gone at once.")
+    sound_days: int | None = strawberry.field(default=None, description="Fewer: what is older is gone by the next sweep.")
 
 
 EnrolOutcome: TypeAlias = Annotated[
@@ -193,10 +199,11 @@ async def save_consent(
 
 async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str) -> SpaceType:
     principal = context.allowed("admin", "change a policy of the space")
-    graph, days = context.services.graph, policy.anonymous_days
-    if days is not None and not 1 <= days <= MAX_DAYS:
-        raise BadInput(what="anonymousDays", given=days, needed=f"1 to {MAX_DAYS}")
-    named = {"access", "voice_access", "anonymous_voices", "anonymous_days", "workplace"}
+    graph = context.services.graph
+    for what, days in (("anonymousDays", policy.anonymous_days), ("soundDays", policy.sound_days)):
+        if days is not None and not 1 <= days <= MAX_DAYS:
+            raise BadInput(what=what, given=days, needed=f"1 to {MAX_DAYS}")
+    named = {"access", "voice_access", "anonymous_voices", "anonymous_days", "workplace", "keeps_sound", "sound_days"}
     changed = {name: value for name in sorted(named) if (value := getattr(policy, name)) is not None}
 
     async def do() -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from service.cli import (
     memory,
     personas,
     showing,
+    sounds,
     tokens,
 )
 from service.cli.shown import show_error
@@ -38,6 +39,7 @@ entities.add_to(app)
 identity.add_to(app, memory.people)
 images.add_to(app)
 personas.add_to(app)
+sounds.add_to(app)
 corrections.add_to(memory.people)
 machine.add_to(app)
 engines.add_to(app)

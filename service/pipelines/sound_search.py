@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -34,11 +34,12 @@ class SoundSearch:
     def __init__(
         self,
         graph: Graph,
-        search: Search,
+        search: Callable[[], Awaitable[Search]],
         config: SoundSearchConfig | None = None,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        """`search`: made when something is asked about, and not before."""
         self._graph, self._search, self._clock = graph, search, clock
         self.config = config or SoundSearchConfig()
 
@@ -62,7 +63,7 @@ class SoundSearch:
         if asked.about is None:
             return await self._graph.read(_shown, scope, sounds, [1.0] * len(sounds))
         about = replace(filters, speakers=(), addressees=(), by_or_to=())
-        found = await self._search.gather(scope, asked.about, about, asked_at=asked_at, zone=zone)
+        found = await (await self._search()).gather(scope, asked.about, about, asked_at=asked_at, zone=zone)
         best = found.gathered.candidates[: self.config.best]
         messages = await self._graph.read(find_messages, scope, [one.id for one in best])
         scores = {(m.session_id, m.index): one.score for one in best if (m := messages.get(one.id)) is not None}

@@ -81,6 +81,12 @@ SAVE_FELT = """
 MATCH (m:Message {id: $message})
 SET m.affect_of = m.speaker_id, m.affect_by = 'test-1', m.valence = 0.5, m.arousal = 0.5, m.marks = $marks
 """
+SAVE_SOUND = """
+MATCH (m:Message {id: $message})
+CREATE (a:AudioMemory {id: $message + '/laughs', space: m.space, created_at: datetime(), of: m.speaker_id, label: 'laughing',
+  start: m.start, end: m.end, score: 0.8, expires_at: datetime() + duration('P1D')})-[:ATTACHED_TO]->(m)
+"""
+"""Everybody laughs in whatever they say."""
 GROUPS = {"ana": {"ana", "ben"}, "ben": {"ana", "ben"}, "cleo": {"cleo", "dan"}, "dan": {"cleo", "dan"}, None: set()}
 
 
@@ -157,6 +163,9 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
     services = Services(
         Settings(data_dir=tmp_path_factory.mktemp("data"), development=False, recogniser="none", space=space), graph
     )
+    for index, said in enumerate(SAID):
+        if said.by is not None:
+            await graph.write(changes, SAVE_SOUND, message=world.message(index))
     vectors = (await services.text_embedder()).passages(list(SHOWN.values()))
     shown = {world.message(i): Shown([Image(None, c)], [v]) for (i, c), v in zip(SHOWN.items(), vectors, strict=True)}
     await graph.write(save_images, space, shown, "e5_small_v2_q")
@@ -209,6 +218,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         "ask": [f"question: {asked}, explain: true" for asked in (words, '"What was said to me while I was out?"')],
         "who": [f"said: {words}, explain: true, to: {json.dumps(people)}"],
         "imageSearch": [f"text: {words}, first: 20, explain: true"],
+        "sounds": ["first: 50", f"about: {words}, first: 20"],
         "timeline": [f'person: "{p}", first: 9' for p in people[1:3]],
         "messages": ["first: 20", *(f'first: 9, speakerId: "{p}"' for p in people)],
         **{name: ["first: 9", "last: 9"] for name in ("people", "sessions", "jobs")},

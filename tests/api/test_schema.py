@@ -76,6 +76,7 @@ BOUNDED = {
     "Correction.personIds": "concerned by one correction",
     "Correction.people": "concerned by one correction",
     "Query.personas": "capped by the answer",
+    "SoundsResult.hits": "capped by `first`",
     "Persona.sharedWith": "whom one person told of one thing",
     "Query.sharedPersonas": "capped by the answer",
     "SharedPersona.evidence": "capped by the read",

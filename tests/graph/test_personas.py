@@ -15,6 +15,7 @@ import pytest
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import Dump, dump_space
 from service.graph.forget_inferred import INFER_PERSONA
+from service.graph.forget_sounds import KEEP_AUDIO
 from service.graph.paging import Page
 from service.graph.personas import find_subject, list_felt, list_shown
 from service.graph.spaces import get_space, save_space
@@ -28,12 +29,14 @@ from service.pipelines.entities import RememberEntities
 from service.pipelines.ingest import Ingest, IngestRequest
 from service.pipelines.personas import find_personas
 from service.types.affect import Persona
-from service.types.audio import SAMPLE_RATE
+from service.types.audio import SAMPLE_RATE, Waveform
 from service.types.people import Consent
+from service.types.sounds import SoundLabel, Tagged
 from tests import models
 from tests.builders import write_wav
 from tests.graph.graph_builders import STARTED, Said, World
 from tests.graph.persona_builders import EVERYBODY, SOON, agree, read_all, remember, told
+from tests.graph.sound_builders import listening
 from tests.unit.audio.speech import a_clip
 
 NODES = """
@@ -335,7 +338,10 @@ async def test_an_ingest_reads_who_agreed_and_measures_their_sound(
     words.write_text("WEBVTT\n\n00:00.000 --> 00:02.500\n<v Nora>I am so happy about the garden.\n")
     request = IngestRequest(sound, space, transcript=words, started_at=STARTED)
     router = RouterConfig(thresholds=thresholds_for("campplus"))
-    ingest = Ingest(graph, models.segmenter(), models.campplus(), router=router, personas=remember(graph, parser))
+    sounds = listening(graph, Everything())
+    ingest = Ingest(
+        graph, models.segmenter(), models.campplus(), router=router, personas=remember(graph, parser), sounds=sounds
+    )  # fmt: skip
     await ingest(request)
     world = World(graph, space, ())
     assert await felt(world) == []
@@ -346,6 +352,22 @@ async def test_an_ingest_reads_who_agreed_and_measures_their_sound(
     assert (await ingest(request)).already_complete
     (turn,) = await felt(world)
     assert (turn["of"], turn["emotion"]) == (nora["id"], "joy") and 80 < turn["pitch"] < 400
+    assert await graph.read(rows, "MATCH (a:AudioMemory {space: $space}) RETURN a", space=space) == []
+    await graph.write(
+        save_consent, space, nora["id"], Consent.GRANTED, text_version="1", channel="form", at=STARTED, purpose=KEEP_AUDIO
+    )
+    assert (await ingest(request)).already_complete
+    (sound,) = await graph.read(rows, "MATCH (a:AudioMemory {space: $space}) RETURN a.of AS of, a.label AS label", space=space)
+    assert (sound["of"], sound["label"]) == (nora["id"], "music")
+
+
+class Everything:
+    """A tagger that hears music everywhere."""
+
+    name = "everything-1"
+
+    def __call__(self, waveform: Waveform) -> list[Tagged]:
+        return [Tagged(SoundLabel.MUSIC, waveform.segment, 1.0)]
 
 
 async def test_turns_that_were_read_are_listed_newest_first_for_their_speaker_alone(

@@ -71,7 +71,10 @@ async def test_without_a_sound_in_the_question_or_in_what_may_be_known_nothing_i
 
 
 async def test_sounds_are_found_by_label_person_and_what_they_are_about(world: World) -> None:
-    find = SoundSearch(world.graph, Search(world.graph, HashedWords()))
+    async def search() -> Search:
+        return Search(world.graph, HashedWords())
+
+    find = SoundSearch(world.graph, search)
     ana = await world.scope("ana")
 
     async def places(asked: SoundsAsked, **filters: tuple[str, ...]) -> list[tuple[int, str]]:

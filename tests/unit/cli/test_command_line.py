@@ -44,7 +44,7 @@ def test_the_promised_commands_are_there() -> None:
         settings, export-encoder, calibrate, token create, token list, token revoke, demo, facts, profile, commitments,
         entities read, entities list, entities themes, entities about, entities same, entities apart,
         persona agree, persona withdraw, persona read, persona show, persona felt,
-        persona share, persona unshare, persona shared,
+        persona share, persona unshare, persona shared, sounds agree, sounds withdraw, sounds find, sounds save, sounds keep,
         search, who, images find, images embed, engine sync, engine forget"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
