@@ -1,9 +1,11 @@
-"""What does the index add to a memory engine? LoCoMo's evidence among the first five, by each engine alone and under the index.
+"""What does the dual brain give? Four parts, `--parts` of them: `engines`, `pools` (tests/bench/pools.py), `emergence`
+(tests/bench/emergence.py) and `search_stage` (tests/bench/search_stage.py).
 
-Alone: the engine's own dense search over `[date] speaker: words [photo]` (e5), as who uses it by itself would fill it, in
-what the asker may read, with the question as it was asked. Under the index: the product's search, whose dense leg is that
-engine over the words, ranked by the weights that ship (learned on no conversation of LoCoMo). One store for each
-conversation and use, on NEO4J_URI's server or one of its own; what is written is forgotten at the end.
+Engines: what the index adds to one. LoCoMo's evidence among the first five, by each engine alone and under the index. Alone:
+the engine's own dense search over `[date] speaker: words [photo]` (e5), as who uses it by itself would fill it, in what the
+asker may read, with the question as it was asked. Under the index: the product's search, whose dense leg is that engine over
+the words, ranked by the weights that ship (learned on no conversation of LoCoMo). One store for each conversation and use, on
+NEO4J_URI's server or one of its own; what is written is forgotten at the end.
 """
 
 from __future__ import annotations
@@ -20,23 +22,28 @@ from rich.progress import track
 
 from service.engines.mem_search import ENGINES, EngineConfig, MemSearch, Wanted, open_engine
 from service.graph.driver import Graph
+from service.language.parser import SpacyParser
 from service.pipelines.dense import Dense
 from service.pipelines.mirror import Mirror
 from service.pipelines.one_round import OneRound
 from service.pipelines.search import Search
 from service.settings import load_settings
 from service.types.audio import TextEmbedder
+from tests.bench import emergence, pools, search_stage
 from tests.bench.report import SHARED, Report, arguments
 from tests.bench.retrieval import peers
 from tests.bench.retrieval.__main__ import Means, fewer
 from tests.bench.retrieval.corpus import Stored, forget, store
 from tests.bench.retrieval.embedded import Embedded
-from tests.bench.retrieval.gold import Corpus
+from tests.bench.retrieval.gold import Corpus, pooled
 from tests.bench.retrieval.locomo import locomo
 from tests.bench.retrieval.metrics import Resamples, recall
 from tests.bench.retrieval.views import said
 from tests.bench.search import services
+from tests.bench.spoken.format import load_all
+from tests.bench.spoken.run import Kept
 
+PARTS = ("engines", "pools", "emergence", "search_stage")
 K = 5  # [M] reports its accuracy at five memories
 QUICK_CORPORA, QUICK_QUESTIONS = 1, 20
 
@@ -142,6 +149,24 @@ def add_rows(report: Report, corpora: Sequence[Corpus], asked: Mapping[str, Aske
             report.add("mirror_ms_a_message", f"locomo/engine={name}", name, each.mean(), "ms", len(each))
 
 
+async def measure_pools(report: Report, corpora: Sequence[Corpus], pictures: Path | None, *, together: bool) -> None:
+    """Each conversation in a store of its own, then all in one."""
+    async with services() as service:
+        kept, parser = Embedded(await service.text_embedder(), service.settings.cache_dir), SpacyParser.load()
+        await pools.measure(report, service.graph, kept, parser, corpora, "locomo", pools.SHARES, pictures)
+        if together:
+            every = [pooled(corpora, "locomo_pooled")]
+            await pools.measure(report, service.graph, kept, parser, every, "locomo_pooled", pools.POOLED_SHARES, pictures)
+
+
+async def measure_emergence(report: Report, corpora: Sequence[Corpus], scenarios: Sequence[str], *, quick: bool) -> None:
+    every = [s for s in load_all() if s.id in scenarios][: 1 if quick else None]
+    if quick:
+        every = [replace(s, questions=s.questions[:: len(s.questions) // QUICK_QUESTIONS]) for s in every]
+    async with services() as service:
+        await emergence.measure(report, service.graph, Kept(await service.text_embedder()), every, corpora)
+
+
 def python_of(means: Means) -> Path:
     """Mem0's, in the environment that the benchmark of retrieval makes."""
     return means.cache / "bench" / "peers" / "mem0" / "bin" / "python"
@@ -152,8 +177,13 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", choices=sorted(ENGINES), default=list(ENGINES))
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N")
     parser.add_argument("--questions", type=int, metavar="N", help="only N of each, of all kinds")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--scenarios", nargs="*", default=["4", "5", "6"], help="of the spoken set, for emergence")
+    parser.add_argument("--sizes", nargs="+", type=int, choices=search_stage.SIZES, default=list(search_stage.SIZES))
+    parser.add_argument("--pictures", type=Path, help="folder for the plots")
     chosen = parser.parse_args()
     report = Report("dual_brain")
+    sizes = list(search_stage.QUICK_SIZES) if chosen.quick else chosen.sizes
     if not SHARED.is_dir():
         report.missing("LoCoMo", "put locomo10.json and locomo_audit_evidence.json into ../shared/data")
         report.finish(chosen.json)
@@ -166,7 +196,14 @@ def main() -> None:
     corpora: Sequence[Corpus] = locomo(SHARED)[: QUICK_CORPORA if chosen.quick else chosen.conversations]
     questions = QUICK_QUESTIONS if chosen.quick else chosen.questions
     corpora = [fewer(corpus, questions) for corpus in corpora] if questions else corpora
-    asyncio.run(measure(report, names, corpora, means))
+    parts = {
+        "engines": lambda: measure(report, names, corpora, means),
+        "pools": lambda: measure_pools(report, corpora, chosen.pictures, together=not chosen.quick),
+        "emergence": lambda: measure_emergence(report, corpora, chosen.scenarios, quick=chosen.quick),
+        "search_stage": lambda: search_stage.measure(report, sizes, quick=chosen.quick),
+    }
+    for part in chosen.parts:
+        asyncio.run(parts[part]())
     report.finish(chosen.json)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, changes, rows
 from service.types.audio import TextEmbedder
+from service.types.candidates import Place
 from service.types.ids import derived
 from service.types.people import Assurance, Viewer
 from tests.bench.retrieval.gold import Corpus, Turn
@@ -45,6 +46,10 @@ class Stored:
 
     def message(self, turn_id: str) -> str:
         return derived("message", self.space, turn_id)
+
+    def place(self, turn: Turn) -> Place:
+        """Where it stands in the graph."""
+        return _session(self, turn.session), turn.index
 
     async def scope(self, asker: str | None = None) -> ReadScope:
         id = self.person(asker or LISTENER)
