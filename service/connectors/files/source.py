@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -117,8 +118,14 @@ def is_text(begin: bytes) -> bool:
 
 def clean(text: str) -> str:
     """One line with single blanks, without control characters and broken surrogates."""
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return " ".join("".join(c if unicodedata.category(c) != "Cc" else " " for c in whole).split())
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Unicode's category Cc."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 NOBODY = frozenset(
