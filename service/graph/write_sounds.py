@@ -118,29 +118,37 @@ async def list_manners_before(
     }
 
 
-async def save_sounds(
-    tx: Tx, space: str, session_id: str, people: Sequence[str], sounds: Sequence[tuple[str, HeardSound]], by: str, now: datetime
-) -> int:
-    """Write (person, sound) of those of `people` who still agree, of turns that are still theirs, in place of what was heard of
-    them in this session before; how many are of these people. Nothing where nobody agrees."""
+async def save_sounds(tx: Tx, space: str, sounds: Sequence[tuple[str, HeardSound]], by: str, now: datetime) -> int:
+    """Write (person, sound) of those who still agree, of turns that are still theirs; how many are of people who agree. A sound
+    that is there keeps its expiry."""
     settings = await lock_space(tx, space)
-    willing = sorted(await list_willing(tx, space, people, KEEP_AUDIO))
+    willing = await list_willing(tx, space, sorted({person for person, _ in sounds}), KEEP_AUDIO)
     batch = [_row(person, sound, by, settings.keeps_sound) for person, sound in sounds if person in willing]
-    expires = now + timedelta(days=settings.sound_days)
-    await tx.run(
-        FORGET_OTHER_SOUNDS, space=space, session_id=session_id, people=willing, ids=[row["id"] for row in batch]
-    )  # fmt: skip
-    await tx.run(SAVE_SOUNDS, space=space, sounds=batch, expires_at=expires)
-    if willing:
-        await tx.run(FINISH_SOUNDS, space=space, session_id=session_id, people=willing, by=by)
+    await tx.run(SAVE_SOUNDS, space=space, sounds=batch, expires_at=now + timedelta(days=settings.sound_days))
     return len(batch)
+
+
+async def finish_sounds(
+    tx: Tx, space: str, session_id: str, people: Sequence[str], sounds: Sequence[HeardSound], by: str
+) -> None:
+    """All sounds of those of `people` who still agree are written; what else was heard of them in this session goes."""
+    await lock_space(tx, space)
+    willing = sorted(await list_willing(tx, space, people, KEEP_AUDIO))
+    if willing:
+        ids = [_id(sound) for sound in sounds]
+        await tx.run(FORGET_OTHER_SOUNDS, space=space, session_id=session_id, people=willing, ids=ids)
+        await tx.run(FINISH_SOUNDS, space=space, session_id=session_id, people=willing, by=by)
+
+
+def _id(sound: HeardSound) -> str:
+    return derived("audio_memory", sound.message_id, sound.tagged.label.value)
 
 
 def _row(person: str, sound: HeardSound, by: str, keeps: bool) -> dict[str, Any]:
     """What the space does not keep is written as null: that takes away what an earlier tagging left."""
     tagged, piece = sound.tagged, sound.piece if keeps else None
     return {
-        "id": derived("audio_memory", sound.message_id, tagged.label.value),
+        "id": _id(sound),
         "of": person,
         "message_id": sound.message_id,
         "properties": {

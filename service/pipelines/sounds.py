@@ -1,5 +1,5 @@
 """What is heard in the turns of those who agreed to it: how they speak, and what else sounds? A session's turns are listened to
-once it is complete, where their speaker alone is heard; all is written at once, so that what broke off is done again."""
+once it is complete, where their speaker alone is heard; broken off anywhere, all of it is done again and ends the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.audio.sounds.piece import PieceConfig, encoded
 from service.audio.sounds.spectra import embedding
 from service.graph.driver import Graph
 from service.graph.spaces import get_space
-from service.graph.write_sounds import TurnToHear, list_manners_before, list_turns_to_hear, save_sounds
+from service.graph.write_sounds import TurnToHear, finish_sounds, list_manners_before, list_turns_to_hear, save_sounds
 from service.memory.manner import MannerConfig, Usually, manners, usually
 from service.types.audio import Segment, Waveform
 from service.types.sounds import HeardSound, Manner, Piece, SoundLabel, SoundTagger, Tagged
@@ -26,6 +26,7 @@ from service.types.sounds import HeardSound, Manner, Piece, SoundLabel, SoundTag
 
 @dataclass(frozen=True, slots=True)
 class SoundsConfig:
+    batch: int = 200  # sounds a write: with their pieces some 4 MB
     decoded: float = 30.0  # seconds of sound in memory at a time, besides the turns that go over its edge
     longest: float = 60.0  # seconds of a turn that are listened to, from its start
     shortest: float = 0.4  # seconds in which the speaker alone is heard: less holds no laugh
@@ -84,7 +85,11 @@ class RememberSounds:
         keeps = (await self._graph.read(get_space, space)).keeps_sound
         tagger = await self._tagger()
         sounds = await asyncio.to_thread(self._heard, turns, people, before, tagger, sound, by_channel, keeps)
-        kept = await self._graph.write(save_sounds, space, session_id, people, sounds, self._name, self._clock())
+        kept = 0
+        for start in range(0, len(sounds), self._config.batch):
+            batch = sounds[start : start + self._config.batch]
+            kept += await self._graph.write(save_sounds, space, batch, self._name, self._clock())
+        await self._graph.write(finish_sounds, space, session_id, people, [sound for _, sound in sounds], self._name)
         return SessionHeard(session_id, len(waiting), kept)
 
     def _heard(

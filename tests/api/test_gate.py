@@ -218,7 +218,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         "ask": [f"question: {asked}, explain: true" for asked in (words, '"What was said to me while I was out?"')],
         "who": [f"said: {words}, explain: true, to: {json.dumps(people)}"],
         "imageSearch": [f"text: {words}, first: 20, explain: true"],
-        "sounds": ["first: 50", f"about: {words}, first: 20"],
+        "sounds": ["first: 20", f"about: {words}, first: 9"],
         "timeline": [f'person: "{p}", first: 9' for p in people[1:3]],
         "messages": ["first: 20", *(f'first: 9, speakerId: "{p}"' for p in people)],
         **{name: ["first: 9", "last: 9"] for name in ("people", "sessions", "jobs")},

@@ -14,7 +14,7 @@ from service.graph.driver import Graph
 from service.graph.forget_sounds import KEEP_AUDIO
 from service.graph.spaces import get_space, save_space
 from service.graph.write_consents import save_consent
-from service.pipelines.sounds import RememberSounds, SessionHeard
+from service.pipelines.sounds import RememberSounds, SessionHeard, SoundsConfig
 from service.types.people import Consent
 from service.types.sounds import SoundTagger
 from tests.graph.graph_builders import HashedWords, Said, World, seed
@@ -55,13 +55,13 @@ def evening(folder: Path) -> Path:
     return recording(folder / "evening.wav", [(4.0 * number, sound) for number, sound in enumerate(sounds)], 24.0)
 
 
-def listening(graph: Graph, tagger: SoundTagger | None = None) -> RememberSounds:
+def listening(graph: Graph, tagger: SoundTagger | None = None, config: SoundsConfig | None = None) -> RememberSounds:
     made = tagger or SignalTagger()
 
     async def ready() -> SoundTagger:
         return made
 
-    return RememberSounds(graph, ready, made.name)
+    return RememberSounds(graph, ready, made.name, config)
 
 
 async def listen(world: World, sound: Path, session: str = "monday", tagger: SoundTagger | None = None) -> SessionHeard:

@@ -17,11 +17,12 @@ from service.graph.dump import dump_space
 from service.graph.sounds import find_piece, list_sounds
 from service.graph.write_corrections import merge_people
 from service.pipelines.expire import expire_sounds
+from service.pipelines.sounds import SoundsConfig
 from service.types.people import Consent
 from service.types.search import Filters
 from service.types.sounds import SoundLabel, Tagged
 from tests.graph.graph_builders import World
-from tests.graph.sound_builders import EVERYBODY, agree, evening, lines, listen, policy, told
+from tests.graph.sound_builders import EVERYBODY, agree, evening, lines, listen, listening, policy, told
 
 LAUGHS, RINGS = SoundLabel.LAUGHING, SoundLabel.RINGING
 LIST_KEPT = "MATCH (a:AudioMemory {space: $space}) RETURN properties(a) AS sound ORDER BY a.id"
@@ -29,6 +30,12 @@ SPEAK = """
 MATCH (:Person)-[old:SPEAKS]->(m:Message {id: $message}), (p:Person {id: $person})
 DELETE old CREATE (p)-[:SPEAKS {decision: 'corrected'}]->(m) SET m.speaker_id = p.id
 """
+BREAK_OFF = """
+MATCH (s:Session {space: $space}) REMOVE s.sounds_by, s.sounds_of
+WITH s MATCH (a:AudioMemory {space: $space}) WHERE a.label = 'ringing' OR a.start > 10
+DETACH DELETE a
+"""
+"""As if the first write alone had been made."""
 NOW = datetime.now(UTC)
 
 
@@ -128,6 +135,21 @@ async def test_listening_again_changes_nothing_and_another_tagger_takes_the_plac
     assert await kept(world) == []
 
 
+async def test_broken_off_between_two_writes_it_ends_as_if_it_had_not_been(graph: Graph, space: str, sound: Path) -> None:
+    world = await told(graph, space)
+    for name in EVERYBODY:
+        await agree(world, name)
+    await policy(world, keeps_sound=True)
+    remember = listening(graph, config=SoundsConfig(batch=1))
+    await remember(space, world.session("monday"), sound=sound)
+    whole = await graph.read(dump_space, space)
+    assert len(await kept(world)) == 3
+    await graph.write(changes, BREAK_OFF, space=space)
+    assert len(await kept(world)) == 1
+    assert (await remember(space, world.session("monday"), sound=sound)).num_turns == 6
+    assert await graph.read(dump_space, space) == whole
+
+
 async def test_withdrawing_takes_every_sound_and_agreeing_again_brings_none_back_by_itself(
     graph: Graph, space: str, sound: Path
 ) -> None:
@@ -184,7 +206,7 @@ async def test_a_workplace_and_time_take_them_and_so_does_forgetting_the_space(g
 
 async def test_where_another_voice_has_a_turn_nothing_is_listened_to() -> None:
     from service.graph.write_sounds import TurnToHear
-    from service.pipelines.sounds import SoundsConfig, alone
+    from service.pipelines.sounds import alone
 
     def turn(track: str, start: float, end: float) -> TurnToHear:
         return TurnToHear(track, track, start, end, 5, 1.0, -20.0, None, track, True)
