@@ -131,7 +131,7 @@ class Settings(BaseSettings):
     openai_timeout: float = Field(60.0, gt=0, description="seconds for one answer; a model on a CPU needs more")
 
     question_days: float = Field(
-        0, ge=0, le=36_500, description="days that a question is kept, to group what its asker finds later; 0: none is kept"
+        0, ge=0, le=36_500, description="days that a question is kept, to group hits and find what it found again; 0: none is"
     )
 
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
