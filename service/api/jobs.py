@@ -122,7 +122,9 @@ class AttendanceInput:
 
 @strawberry.input(description="A recording to be remembered.")
 class IngestInput:
-    upload_id: strawberry.ID = strawberry.field(description="The recording, as POST /v1/uploads named it.")
+    upload_id: strawberry.ID = strawberry.field(
+        description="The recording, as POST /v1/uploads named it; or a transcript by itself, whose turns are nobody's then."
+    )
     title: str | None = strawberry.field(default=None, description="Title of the session, for people.")
     started_at: datetime | None = strawberry.field(
         default=None, description="When it began, with its zone; without, the time of the ingest."
@@ -132,7 +134,10 @@ class IngestInput:
         default=None, description="Your own id for the session; without, it follows from the sound."
     )
     transcript_upload_id: strawberry.ID | None = strawberry.field(
-        default=None, description="Its transcript (VTT, SRT, RTTM or JSON); without, speech is recognised."
+        default=None, description="Its transcript; without, speech is recognised."
+    )
+    transcript_format: str | None = strawberry.field(
+        default=None, description="Of the transcript: vtt, srt, deepgram, … (`voicegraph formats`); without, by its content."
     )
     addressed_to: list[strawberry.ID] = strawberry.field(
         default_factory=list, description="People to whom everything in it is said."
@@ -195,6 +200,7 @@ async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
         "transcript": wanted.transcript_upload_id,
         "addressed_to": [local_id(id) for id in wanted.addressed_to],
         "attendance": _attendance(wanted.attendance),
+        **({"format": short("transcriptFormat", wanted.transcript_format)} if wanted.transcript_format else {}),
     }
     new = NewJob(
         space=context.space,
@@ -233,6 +239,7 @@ def runner(services: Services, uploads: Uploads) -> Run:
             zone=body["zone"],
             started_at=body["started_at"] and datetime.fromisoformat(body["started_at"]),
             transcript=uploads.path(job.account, body["transcript"]) if body["transcript"] else None,
+            format=body.get("format"),
             addressed_to=tuple(body["addressed_to"]),
             attendance=tuple(Attendance(a["person"], _segments(a["intervals"]), "caller") for a in body["attendance"]),
             sha256=body["upload"],

@@ -36,13 +36,14 @@ def clock_seconds(text: str) -> float | None:
 
 
 def moment(text: str) -> datetime | None:
-    """Of `2026-03-29T02:30:00+01:00`, with or without a zone; None for anything else."""
+    """Of `2026-03-29T02:30:00+01:00`, with or without a zone; None for anything else, and for times not near ours."""
     if not _DATE.match(text.strip()):
         return None
     try:
-        return datetime.fromisoformat(text.strip())
+        found = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
+    return found if 1970 < found.year < 2200 else None
 
 
 def with_ends(starts: Sequence[float], texts: Sequence[str], config: EndsConfig | None = None) -> list[Segment]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from service.connectors.files.source import TranscriptUnreadable, Written, clean, speaker_label
+from service.connectors.files.source import MAX_NAME, TranscriptUnreadable, Written, clean, speaker_label
 from service.types.audio import Segment
 
 
@@ -69,8 +69,10 @@ class Field:
         """A speaker; a number is `numbered` with it. None also for what only says that nobody knows."""
         if isinstance(self.value, bool | list | Mapping):
             raise self.refuse("a speaker's label")
-        if isinstance(self.value, int | float):
-            return f"{numbered} {self.value:g}"
+        if isinstance(self.value, int):
+            return f"{numbered} {self.value}"[:MAX_NAME]
+        if isinstance(self.value, float):
+            return f"{numbered} {self.value:g}" if math.isfinite(self.value) else None
         return speaker_label(self.text())
 
     def number(self) -> float | None:

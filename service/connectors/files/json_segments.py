@@ -92,7 +92,7 @@ class _Reader:
             return []
         if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
             raise self._unreadable(place, "words are not a list of objects.")
-        said = [(clean(str(item.get("word", item.get("text", "")))), item) for item in items]
+        said = [(_text(item), item) for item in items]
         said = [(text, item) for text, item in said if text]
         times = [self._time(item, f"{place}, word {text!r}") for text, item in said]
         filled = between(times, segment, [len(text) + 1 for text, _ in said])
@@ -136,11 +136,18 @@ class _Reader:
 
     def _confidence(self, item: Mapping[str, Any]) -> float:
         value = item.get("probability", item.get("score", item.get("confidence")))
-        known = isinstance(value, int | float) and math.isfinite(value)
-        return min(max(float(value), 0.0), 1.0) if known and value is not None else 1.0
+        if not isinstance(value, int | float) or value != value:
+            return 1.0
+        return float(min(max(value, 0), 1))
 
     def _unreadable(self, place: str, what: str) -> TranscriptUnreadable:
         return TranscriptUnreadable(source=self.source, place=place, what=what)
+
+
+def _text(word: Mapping[str, Any]) -> str:
+    """Of one word; a number may be a word, what is missing is none."""
+    text = word.get("word", word.get("text"))
+    return clean(str(text)) if isinstance(text, str | int | float) and not isinstance(text, bool) else ""
 
 
 def _speakers(given: Sequence[str | None], of_segment: str | None) -> list[str | None]:

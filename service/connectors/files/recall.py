@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.clock import moment
+from service.connectors.files.columns import EPOCH
 from service.connectors.files.fields import Field, first, has, span
 from service.connectors.files.participants import Speaker, labels
 from service.connectors.files.runs import SpokenWord, in_order, turns_of
@@ -59,7 +60,7 @@ def _began(parts: Iterable[Field]) -> datetime | None:
         for word in part["words"]:
             relative, absolute = word["start_timestamp"]["relative"].number(), word["start_timestamp"]["absolute"].value
             date = moment(absolute) if isinstance(absolute, str) else None
-            if relative is not None and date is not None and date.tzinfo is not None:
+            if relative is not None and abs(relative) < EPOCH and date is not None and date.tzinfo is not None:
                 return date - timedelta(seconds=relative)
     return None
 

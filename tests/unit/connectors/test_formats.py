@@ -183,7 +183,28 @@ def test_a_recording_is_told_from_a_transcript(tmp_path: Path, content: bytes, i
 
 # ---- whatever comes
 
-ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.just([]) | st.just({})
+EXTREMES = (
+    10**400,
+    1e308,
+    -1e308,
+    "0001-01-01T00:00:00+00:00",
+    "9999-12-31T23:59:59+00:00",
+    "1e999",
+    -5,
+    [None],
+    "\ud800x",
+    "99:99:99",
+)
+ANYTHING = (
+    st.sampled_from(EXTREMES)
+    | st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.just([])
+    | st.just({})
+)
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
