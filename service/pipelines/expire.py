@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from service.graph.driver import Graph, Tx
 from service.graph.forget_sounds import forget_expired_sounds
 from service.graph.questions import forget_questions
+from service.graph.spaces import list_spaces_of_expired_voices
 from service.graph.voices import changed_voices
 from service.graph.write_consents import forget_expired_exemplars, list_encoders
 from service.graph.write_people import VoiceWrite, save_voices
@@ -19,6 +20,13 @@ from service.types.people import SpaceSettings
 QUESTIONS = 5_000  # deleted in one transaction: some 0.1 s
 SOUNDS = 1_000  # as QUESTIONS; with its piece each has 20 kB
 LEFT_ALONE = timedelta(minutes=15)  # of a younger question, the process that kept it may still run with other settings
+
+
+async def expire_all_voices(graph: Graph) -> None:
+    """`expire_voices` in every space where one has had its time."""
+    now = datetime.now(UTC)
+    for settings in await graph.read(list_spaces_of_expired_voices, now=now):
+        await expire_voices(graph, settings, now)
 
 
 async def expire_voices(graph: Graph, settings: SpaceSettings, now: datetime | None = None) -> list[str]:
