@@ -22,6 +22,7 @@ from service.types.audio import Segment
 from service.types.memory import Attendance
 from service.types.people import SpaceSettings
 from tests.builders import write_wav
+from tests.graph.correction_builders import correct
 from tests.graph.ingest_process import an_ingest
 from tests.graph.test_ingest import messages, session
 from tests.unit.audio.speech import a_clip
@@ -49,6 +50,10 @@ SPEAKERS = "MATCH (l:LocalSpeaker {space: $space}) RETURN l.label AS label"
 READERS = """
 MATCH (m:Message {space: $space})-[:FOR]->(a:Audience)
 RETURN m.index AS index, [(a)<-[:MAY_READ]-(p:Person) | p.id] AS readers ORDER BY index
+"""
+READERS_OF = """
+MATCH (m:Message {session_id: $session_id})-[:FOR]->(a:Audience)
+RETURN m.index AS index, [(a)<-[:MAY_READ]-(p:Person) | p.id] AS readers
 """
 MAKE_PERSON = "CREATE (:Person {id: $id, space: $space, created_at: datetime(), kind: 'named', display_name: 'Ana Ruiz'})"
 
@@ -145,6 +150,33 @@ async def test_whom_the_caller_says_to_have_been_there_may_read_it(graph: Graph,
     assert [row["readers"] for row in await graph.read(rows, READERS, space=space)] == [[ana], [ana], [], [], []]
     found = await messages(graph, space)
     assert all(m["person"] is None for m in found), "her name in the file makes none of it hers"
+
+
+async def test_whose_a_voice_of_one_run_is_holds_when_another_run_swaps_the_labels(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    def run(first: str, second: str) -> str:
+        said = [
+            {"start": 0, "end": 2, "speaker": first, "text": "One."},
+            {"start": 2, "end": 4, "speaker": second, "text": "Two."},
+        ]
+        return json.dumps(said)
+
+    await ingest(graph, space, written(tmp_path, run("A", "B"), "one.json"), started_at=STARTED)
+    (one, two) = await messages(graph, space)
+    done = await correct(graph).reassign(space, [one["id"]], None, actor="admin", why="her words", name="Ana")
+    await ingest(graph, space, written(tmp_path, run("B", "A"), "two.json"), started_at=STARTED)
+    found = await messages(graph, space)
+    whose = {(m["session_id"], m["track"]): m["person"] for m in found}
+    again = next(m["session_id"] for m in found if m["session_id"] != one["session_id"])
+    assert whose == {
+        (one["session_id"], "A"): done.person_id,
+        (two["session_id"], "B"): None,
+        (again, "A"): None,
+        (again, "B"): None,
+    }
+    readers = {row["index"]: row["readers"] for row in await graph.read(rows, READERS_OF, session_id=one["session_id"])}
+    assert readers == {0: [done.person_id], 1: []}, "what was said while she was there, from her first turn to her last"
 
 
 async def test_a_name_that_would_break_a_query_is_a_name(graph: Graph, space: str, tmp_path: Path) -> None:
