@@ -129,7 +129,7 @@ STORES: tuple[Store, ...] = (
     Store(
         "answers of a language model",
         "data directory: chat/, a folder for each space; only where OPENAI_BASE_URL is set",
-        "facts as the model wrote them, under hashes of what it was asked",
+        "facts and entities as the model wrote them, under hashes of what it was asked; no feelings",
         "with its space, after 30 days, or by deleting the folder: they are only asked for again; what the model's host keeps "
         "is the host's",
     ),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
     from service.settings import Settings
+    from service.types.affect import FeelingReader
     from service.types.entities import EntityReader
     from service.types.facts import FactExtractor
     from service.types.parsing import Parser
@@ -197,6 +198,16 @@ class Models:
         parser = await self.parser()
         return await self._once("entity nouns", lambda: NounReader(parser))
 
+    async def feeling_reader(self) -> FeelingReader:
+        """The language model's, where one is set for it; else that of a lexicon, whose parser most spaces never need."""
+        from service.language.feeling_model import FeelingModel
+        from service.memory.right_brain.feelings import tells_whom
+        from service.memory.right_brain.reader import LexiconReader
+
+        chat = await self.chat("feelings")
+        reader = FeelingModel(chat, tells_whom) if chat is not None else LexiconReader(self.parser)
+        return await self._once("feelings", lambda: reader)
+
     async def close(self) -> None:
         """What was opened outside of the database."""
         if (chat := self._made.pop("chat", None)) is not None:
@@ -316,7 +327,8 @@ class Services(Models):
         """`await personas(space, session_id)` reads how people felt who agreed to it, and consolidates them."""
         from service.pipelines.personas import RememberPersonas
 
-        return await self._once("personas", lambda: RememberPersonas(self.graph, self.parser))
+        reader = await self.feeling_reader()
+        return await self._once("personas", lambda: RememberPersonas(self.graph, reader))
 
     async def ingest(self) -> Ingest:
         """`await ingest(request, progress)` writes one recording."""

@@ -78,10 +78,9 @@ def read(
 
     async def work(services: Services) -> list[SessionFelt]:
         from service.graph.write_personas import list_sessions_to_feel
-        from service.pipelines.personas import READER
 
         remember, space = await services.personas(), services.settings.space
-        found = [session] if session else await services.graph.read(list_sessions_to_feel, space, READER, again=again)
+        found = [session] if session else await services.graph.read(list_sessions_to_feel, space, remember.reader, again=again)
         return [await remember(space, id, again=again) for id in found]
 
     done = with_services(work, space=space)

@@ -36,6 +36,8 @@ class TurnToFeel:
     channel: str | None
     track: str
     """Label of its voice within the session."""
+    audience: str | None
+    """Id of the Audience that may read it; None: not settled."""
     pending: bool
     """Not read yet, or as somebody else's."""
     prosody: Prosody | None
@@ -60,7 +62,7 @@ MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space, id: $session_id, sta
 WHERE m.text IS NOT NULL
 MATCH (p:Person)-[:SPEAKS]->(m)
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
-RETURN m {message_id: m.id, .text, .language, .start, .end, .net_speech, .channel, level: m.level_dbfs} AS turn,
+RETURN m {message_id: m.id, .text, .language, .start, .end, .net_speech, .channel, .audience, level: m.level_dbfs} AS turn,
        p.id AS person, l.label AS track, coalesce(m.affect_of, '') <> p.id OR coalesce(m.affect_by, '') <> $by AS pending,
        CASE WHEN m.affect_of = p.id THEN m {.pitch, .pitch_range, rate: m.speech_rate} END AS prosody
 ORDER BY m.index

@@ -4,8 +4,9 @@ agreed to it; then each of them is consolidated anew. Broken off anywhere, it go
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,28 +26,25 @@ from service.graph.write_personas import (
     save_affect,
     save_personas,
 )
-from service.memory.right_brain.affect import Usual, affect, usual
+from service.memory.right_brain.affect import Usual, usual, with_voice
 from service.memory.right_brain.consolidate import ConsolidateConfig, consolidate, target_key
-from service.memory.right_brain.feelings import marks
 from service.memory.right_brain.said import description
 from service.pipelines.named import people_named_in
-from service.types.affect import Persona, Prosody, Shown, TurnAffect
+from service.types.affect import FeelingReader, FeltTurn, Persona, Prosody, SaidFeelings, Shown, TurnAffect
 from service.types.audio import Segment, Waveform
-from service.types.parsing import Parser, Sentence
+from service.types.ids import derived
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
 
-READER = "affect-1"
-"""Name and version of what reads feelings; another one reads all turns again."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonasConfig:
-    batch: int = 256  # turns a write
+    batch: int = 256  # turns read, and written, at a time
     usual: int = 200  # measured turns of a speaker, the newest, that tell how they usually sound: some hours of talk
     decoded: float = 30.0  # seconds of sound in memory at a time
-    languages: frozenset[str] = frozenset({"en"})  # of the lexicon; turns that tell no language count as English
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +57,23 @@ class SessionFelt:
 
 
 class RememberPersonas:
-    """One a process. `parser`: made when somebody's turns are first to be read; most spaces never need it."""
+    """One a process."""
 
-    def __init__(self, graph: Graph, parser: Callable[[], Awaitable[Parser]], config: PersonasConfig | None = None) -> None:
-        self._graph, self._parser, self._config = graph, parser, config or PersonasConfig()
+    def __init__(self, graph: Graph, reader: FeelingReader, config: PersonasConfig | None = None) -> None:
+        self._graph, self._reader, self._config = graph, reader, config or PersonasConfig()
+
+    @property
+    def reader(self) -> str:
+        """Name of what reads feelings; another one reads all turns again."""
+        return self._reader.name
 
     async def __call__(
         self, space: str, session_id: str, *, sound: Path | None = None, by_channel: bool = False, again: bool = False
     ) -> SessionFelt:
         """`sound`: the recording, for how turns were spoken; without it, what was measured before is kept. `by_channel`: its
-        channels hold different people. `again`: also the turns that were read before. Raises the decoder's errors."""
-        turns = await self._graph.read(list_turns_to_feel, space, session_id, READER)
+        channels hold different people. `again`: also the turns that were read before. Raises the decoder's errors, and the
+        reader's: the same call then goes on."""
+        turns = await self._graph.read(list_turns_to_feel, space, session_id, self.reader)
         waiting = [turn for turn in turns if turn.pending or again]
         if not waiting:
             await self._graph.write(consolidate_sessions, space, [session_id])  # of one broken off before it was
@@ -77,12 +81,17 @@ class RememberPersonas:
         people = sorted({turn.person for turn in waiting})
         before = await self._graph.read(list_measured_before, space, session_id, people, self._config.usual)
         measured = await asyncio.to_thread(self._measured, turns, sound, by_channel)
-        parser = await self._parser()
-        felt = await asyncio.to_thread(self._felt, turns, waiting, measured, before, parser)
-        for start in range(0, len(felt), self._config.batch):
-            await self._graph.write(save_affect, space, felt[start : start + self._config.batch], READER)
+        dropped, num_read = Counter[str](), 0
+        for start in range(0, len(waiting), self._config.batch):
+            some = waiting[start : start + self._config.batch]
+            said = await self._reader([_as_read(turn) for turn in some], dropped)
+            felt = self._felt(turns, some, measured, before, said)
+            await self._graph.write(save_affect, space, felt, self.reader)
+            num_read += len(felt)
+        if dropped:
+            log.info("marks dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
         await self._graph.write(consolidate_sessions, space, [session_id])
-        return SessionFelt(session_id, len(felt), tuple(people))
+        return SessionFelt(session_id, num_read, tuple(people))
 
     def _measured(self, turns: Sequence[TurnToFeel], sound: Path | None, by_channel: bool) -> dict[str, Prosody]:
         """By message; with the level that the turn has in the graph, which is of all of its speech."""
@@ -101,19 +110,16 @@ class RememberPersonas:
         waiting: Sequence[TurnToFeel],
         measured: Mapping[str, Prosody],
         before: Mapping[str, Sequence[tuple[str | None, Prosody]]],
-        parser: Parser,
+        said: Mapping[str, SaidFeelings],
     ) -> list[tuple[str, TurnAffect]]:
+        """Of those that were read."""
         usually = _usual(turns, measured, before, self._config.usual)
-        read = [turn for turn in waiting if (turn.language or "en").split("-")[0].lower() in self._config.languages]
-        sentences: dict[str, tuple[Sentence, ...]] = dict(
-            zip((turn.message_id for turn in read), parser([turn.text for turn in read]), strict=True)
-        )
         felt = []
         for turn in waiting:
-            said, sound = sentences.get(turn.message_id, ()), measured.get(turn.message_id)
-            shown = marks(said)
-            how = affect(said, shown, sound, usually.get((turn.person, turn.channel)))
-            felt.append((turn.person, TurnAffect(turn.message_id, how, shown, sound)))
+            if (words := said.get(turn.message_id)) is not None:
+                sound = measured.get(turn.message_id)
+                how = with_voice(words, sound, usually.get((turn.person, turn.channel)))
+                felt.append((turn.person, TurnAffect(turn.message_id, how, words.marks, sound)))
         return felt
 
 
@@ -148,6 +154,12 @@ async def find_personas(tx: Tx, scope: ReadScope, person_id: str | None, now: da
         for name in known:
             called[name.casefold()].add(id)
     return consolidate(_keyed(shown, {name: next(iter(ids)) for name, ids in called.items() if len(ids) == 1}), heard, now)
+
+
+def _as_read(turn: TurnToFeel) -> FeltTurn:
+    """Read together with turns of the same person alone that the same people may read."""
+    together = derived("felt", turn.person, turn.audience) if turn.audience else None
+    return FeltTurn(turn.message_id, turn.text, turn.language, together)
 
 
 def _keyed(shown: Sequence[Shown], people: Mapping[str, str]) -> list[Shown]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from service.types.ids import derived
 
@@ -85,6 +87,44 @@ class Mark:
     """Why, as said."""
     changed: bool = False
     """Said as a change: no longer, not any more, used to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidFeelings:
+    """What the words of one turn tell of its speaker."""
+
+    valence: float
+    """Unpleasant to pleasant, [-1, 1]."""
+    arousal: float
+    """Quiet to stirred, [0, 1], before its sound is looked at."""
+    marks: tuple[Mark, ...]
+    """The strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeltTurn:
+    """A turn as a reader of feelings gets it. Who its speaker is, is not told."""
+
+    message_id: str
+    text: str
+    language: str | None = None
+    audience: str | None = None
+    """Equal for turns of one speaker that have the same readers: they may be read together. None: alone."""
+    may_use: int = 0
+    """Of those right before it: none."""
+
+
+class FeelingReader(Protocol):
+    @property
+    def name(self) -> str:
+        """Name and version, kept with each turn that was read: another one reads it again. `affect-1`, `model:NAME`."""
+        ...
+
+    async def __call__(self, turns: Sequence[FeltTurn], dropped: Counter[str] | None = None) -> Mapping[str, SaidFeelings]:
+        """By message; one that could not be read is missing, and waits. The same turns give the same, and each what it gives
+        alone or with others of its audience. Nothing of it is kept outside of the graph, where consent withdrawn would not
+        reach it. `dropped` is added to: why what might have been a mark is none, and how often."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

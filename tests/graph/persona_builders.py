@@ -9,7 +9,8 @@ from service.graph.driver import Graph
 from service.graph.forget_inferred import INFER_PERSONA
 from service.graph.write_consents import save_consent
 from service.graph.write_personas import list_sessions_to_feel
-from service.pipelines.personas import READER, PersonasConfig, RememberPersonas
+from service.memory.right_brain.reader import READER, LexiconReader
+from service.pipelines.personas import PersonasConfig, RememberPersonas
 from service.types.parsing import Parser
 from service.types.people import Consent
 from tests.graph.graph_builders import STARTED, Said, World, seed
@@ -36,7 +37,7 @@ def remember(graph: Graph, parser: Parser, batch: int = 2) -> RememberPersonas:
     async def made() -> Parser:
         return parser
 
-    return RememberPersonas(graph, made, PersonasConfig(batch=batch))
+    return RememberPersonas(graph, LexiconReader(made), PersonasConfig(batch=batch))
 
 
 async def agree(world: World, name: str, state: Consent = Consent.GRANTED, at: datetime | None = None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.memory.right_brain.lexicon import LESS, MORE, STATES, WORDS
-from service.types.affect import Affect, Aspect, Mark, Prosody
+from service.types.affect import Affect, Aspect, Mark, Prosody, SaidFeelings
 from service.types.parsing import Sentence
 
 
@@ -72,13 +72,31 @@ def affect(
     config: AffectConfig = AffectConfig(),
 ) -> Affect:
     """`marks`: what the turn shows, the strongest first."""
-    felt = [m for m in marks if m.aspect is Aspect.FEELING and m.emotion is not None]
+    return with_voice(by_words(sentences, marks, config), prosody, usually, config)
+
+
+def by_words(sentences: Sequence[Sentence], marks: Sequence[Mark], config: AffectConfig = AffectConfig()) -> SaidFeelings:
+    """`marks`: what the turn shows, the strongest first."""
+    felt = _felt(marks)
     valence = _valence(sentences, config)
     if felt:
         said = math.copysign(felt[0].intensity, felt[0].polarity)
         valence = (1 - config.felt_share) * valence + config.felt_share * said
-    stirred = config.everyday + _arousal_of_words(sentences, config) + _arousal_of_voice(prosody, usually, config)
-    return Affect(round(valence, 4), round(min(1.0, max(0.0, stirred)), 4), felt[0].emotion if felt else None)
+    stirred = config.everyday + _arousal_of_words(sentences, config)
+    return SaidFeelings(valence, min(1.0, max(0.0, stirred)), tuple(marks))
+
+
+def with_voice(
+    said: SaidFeelings, prosody: Prosody | None, usually: Usual | None, config: AffectConfig = AffectConfig()
+) -> Affect:
+    """As stirred as words and sound tell; of what the words tell, the strongest feeling."""
+    felt = _felt(said.marks)
+    stirred = said.arousal + _arousal_of_voice(prosody, usually, config)
+    return Affect(round(said.valence, 4), round(min(1.0, max(0.0, stirred)), 4), felt[0].emotion if felt else None)
+
+
+def _felt(marks: Sequence[Mark]) -> list[Mark]:
+    return [m for m in marks if m.aspect is Aspect.FEELING and m.emotion is not None]
 
 
 def _valence(sentences: Sequence[Sentence], config: AffectConfig) -> float:

@@ -347,7 +347,12 @@ def _clean(words: str) -> str | None:
     """Without articles, and own things without whose they are from the speaker's side: "my sister" is "my sister"."""
     bare = _EDGE.sub("", _EDGE.sub("", words)).strip()
     bare = re.sub(r"\b(?:any ?more|now|these days|very much|a lot|at all|again|too|either)$", "", bare, flags=re.I).strip()
-    return bare if bare and bare.lower() not in NO_TARGETS and len(bare.split()) <= 6 else None
+    return bare if bare and tells_whom(bare) and len(bare.split()) <= 6 else None
+
+
+def tells_whom(words: str) -> bool:
+    """Whether they tell whom or what something is about, and do not only point to it: Ben, the sea; not everybody, not it."""
+    return words.lower() not in NO_TARGETS
 
 
 def _words(tree: Tree, indices: Sequence[int]) -> str:
