@@ -17,10 +17,10 @@ from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, t
 from service.api.jobs import runner
 from service.api.schema import make_schema
 from service.api.stream import StreamConfig, stream_router
+from service.api.stream_following import Following, take_up
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
-from service.graph.driver import Graph
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
 from service.pipelines.expire import expire_questions, expire_sounds, expire_voices
@@ -56,16 +56,18 @@ def create_app(
     settings = services.settings
     config = http or http_config(settings)
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
-    queue = Jobs(services.graph, runner(services, uploads), incident, jobs)
-    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue)
+    following = Following()
+    queue = Jobs(services.graph, runner(services, uploads, following), incident, jobs)
+    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, following=following)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
-        sweeper = asyncio.create_task(_sweep(services.graph, uploads, AnswerCache(settings.chat_dir), settings.question_days))
+        sweeper = asyncio.create_task(_sweep(runtime, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
+        await following.stop()
         await queue.stop()
 
     app = FastAPI(
@@ -83,10 +85,12 @@ def create_app(
     return app
 
 
-async def _sweep(graph: Graph, uploads: Uploads, answers: AnswerCache, question_days: float) -> None:
+async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -> None:
+    graph = runtime.services.graph
     while True:
         try:
-            await asyncio.to_thread(uploads.sweep)
+            await take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs)
+            await asyncio.to_thread(runtime.uploads.sweep)
             await asyncio.to_thread(answers.forget_expired)
             spaces = await graph.read(list_spaces)
             await expire_questions(graph, [space.id for space in spaces], question_days)

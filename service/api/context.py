@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,9 +13,10 @@ from strawberry.types import Info as StrawberryInfo
 
 from service.api.characters import whole
 from service.api.loaders import Reading
+from service.api.stream_following import Following
 from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
-from service.api.uploads import Upload, Uploads
+from service.api.uploads import Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.jobs import JobScope
@@ -99,6 +100,7 @@ class Runtime:
     front: Front = field(default_factory=Front)
     """Whose turn it is at the models that who asks aloud needs: a fifth of a second of all cores each."""
     streams: Streams = field(default_factory=Streams)
+    following: Following = field(default_factory=Following)
 
 
 class Context(BaseContext):
@@ -170,11 +172,6 @@ class Context(BaseContext):
         if principal is not None:
             self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
         return principal
-
-    async def save(self, chunks: AsyncIterator[bytes]) -> Upload:
-        """Keeps them as an upload of this account. Raises what Uploads.save does."""
-        principal = self.principal
-        return await self.runtime.uploads.save(principal.account_id if principal else None, chunks)
 
     async def hearers(self) -> tuple[HeardVoice, ...]:
         """The voices named as hearing what is told. Raises InvalidInput, NotFound."""

@@ -16,6 +16,7 @@ from service.api.context import Context, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import SessionType
 from service.api.outcomes import Busy, Conflict, InvalidInput, NotAllowed, NotFound, expected
+from service.api.stream_following import Following
 from service.api.uploads import Uploads
 from service.errors import InvalidInput as BadInput
 from service.errors import NotFound as Missing
@@ -226,11 +227,14 @@ async def once_per_key(
     return await once(context.services.graph, new, do)
 
 
-def runner(services: Services, uploads: Uploads) -> Run:
+def runner(services: Services, uploads: Uploads, following: Following) -> Run:
     """What the queue does with an ingest job: also with one that another process left behind."""
 
     async def run(job: Job, progress: Progress) -> Done:
         body = json.loads(job.request)
+        if stream := body.get("stream"):
+            progress(0.0, "listen")
+            await following.written(stream)
         request = IngestRequest(
             path=uploads.path(job.account, body["upload"]),
             space=job.space,
@@ -243,7 +247,8 @@ def runner(services: Services, uploads: Uploads) -> Run:
             addressed_to=tuple(body["addressed_to"]),
             attendance=tuple(Attendance(a["person"], _segments(a["intervals"]), "caller") for a in body["attendance"]),
             sha256=body["upload"],
-            source="upload",
+            source="stream" if stream else "upload",
+            stream=stream,
         )
         report = await (await services.ingest())(request, progress)
         numbers = {

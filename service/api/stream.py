@@ -112,14 +112,13 @@ async def _serve(runtime: Runtime, config: StreamConfig, socket: WebSocket) -> N
     if entry is None:
         raise StreamNeedsToken
     context.reader()
-    if start.remember:
-        context.allowed("ingest", "keep what is said on a stream")
+    account = context.allowed("ingest", "keep what is said on a stream").account_id if start.remember else None
     with runtime.streams.open(entry, start.credentials.asked) as stream:
         await socket.send_json({"type": "ready", "streamId": stream.id})
         async with AsyncExitStack() as until_closed:
             recording = None
-            if start.remember:
-                recording = Recording(context, stream, title=start.title, zone=start.zone)
+            if account is not None:
+                recording = Recording(context, stream, account=account, title=start.title, zone=start.zone)
                 await until_closed.enter_async_context(recording)
             async with asyncio.TaskGroup() as tasks:
                 sending = tasks.create_task(_send(config, socket, stream))
@@ -180,7 +179,7 @@ async def _listen(
             samples, heard, patience = sound, True, config.pause + len(sound) / SAMPLE_RATE
         taken += len(samples) / SAMPLE_RATE
         if recording is not None:
-            await recording.keep(samples)
+            recording.keep(samples)
         if heard:
             await listener.hear(samples)
         if loop.time() - opened > config.longest_seconds:

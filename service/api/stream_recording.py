@@ -1,75 +1,78 @@
-"""How is what is said on a stream kept? As it comes, beside the uploads; then it is ingested like a file, however the stream
-ended, unless leave to do so has ended."""
+"""How is what is said on a stream kept? As it comes, beside the uploads, and written as messages while it lasts; at its end a
+job goes on with it as with a file, however the stream ended, unless leave to do so has ended."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from types import TracebackType
 
 import numpy as np
-from strawberry import ID
 
 from service.api.context import Context, NotAllowed, TokenNotAccepted
-from service.api.jobs import IngestInput, ingest
+from service.api.spool import WAV_HEADER, Spool, StreamNote
 from service.api.stream_closing import leaves
+from service.api.stream_following import LEAVE_ENDED, ingest_kept
 from service.api.streams import OpenStream
-from service.types.audio import Samples
-
-WAV_HEADER = b"RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\xff\xff\xff\xff"
-"""Of PCM, 16 bit, mono, 16 kHz, whose length is not known yet."""
-WAITING = 32
-"""Pieces that wait for the disk; the stream waits for room."""
+from service.graph.write_sessions import fail_session
+from service.pipelines.live import LIVE, Growing
+from service.types.audio import SAMPLE_RATE, Samples
 
 
 class Recording:
     """`async with`: what was kept in it is ingested at its end; `job` is the job's id then, None of silence alone."""
 
-    def __init__(self, context: Context, stream: OpenStream, *, title: str, zone: str | None) -> None:
-        self._context, self._stream, self._title, self._zone = context, stream, title, zone
-        self._waiting: asyncio.Queue[bytes | None] = asyncio.Queue(WAITING)
-        self._heard = False
+    def __init__(self, context: Context, stream: OpenStream, *, account: str, title: str, zone: str | None) -> None:
+        self._runtime, self._context = context.runtime, context
+        began = stream.opened_at.isoformat()
+        self._note = StreamNote(stream.id, stream.space, account, stream.token_id, title, zone, began)
+        self._limit = self._runtime.uploads.config.max_bytes
+        self._samples, self._heard = 0, False
+        self._sound: Growing | None = None
+        """Once it is followed: what is shorter is written at its end."""
         self.job: str | None = None
 
-    async def keep(self, samples: Samples) -> None:
-        """Raises what Uploads.save did, if it did already."""
-        await self._give((np.clip(samples, -1, 32767 / 32768) * 32768).astype("<i2").tobytes())
-        self._heard = self._heard or bool(np.any(samples))
-
     async def __aenter__(self) -> Recording:
-        self._saving = asyncio.create_task(self._context.save(self._sound()))
+        self._spool = Spool.begun(self._runtime.uploads.folder(self._note.account), self._note)
+        self._spool.write(WAV_HEADER, limit=self._limit)
         return self
+
+    def keep(self, samples: Samples) -> None:
+        """Raises UploadTooLarge, NoRoom."""
+        raw = (np.clip(samples, -1, 32767 / 32768) * 32768).astype("<i2").tobytes()
+        self._spool.write(raw, limit=self._limit)
+        self._samples += len(samples)
+        self._heard = self._heard or bool(np.any(samples))
+        if self._sound is not None:
+            self._sound.wrote(len(raw))
+        elif self._heard and self._samples >= LIVE.first * SAMPLE_RATE:
+            self._sound = self._followed()
+
+    def _followed(self) -> Growing:
+        front, seconds = self._runtime.front, self._samples / SAMPLE_RATE
+        sound = Growing(self._note.id, self._spool.path, len(WAV_HEADER), seconds=seconds, busy=lambda: front.crowded)
+        self._runtime.following.begin(self._runtime.services, self._note, sound)
+        return sound
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        kept = False
         try:
             if self._heard and not _leave_lost(error):
                 self._context.renewed().allowed("ingest", "keep what is said on a stream")
-                self.job = await self._ingested()
+                kept = True
         finally:
-            self._saving.cancel()  # nothing is left of what is not ingested
-            await asyncio.wait([self._saving])
+            if not kept:
+                await self._left()
+        if kept:
+            self._runtime.following.over(self._note.id)
+            self.job = (await ingest_kept(self._runtime.jobs, self._spool)).id
 
-    async def _ingested(self) -> str:
-        await self._give(None)
-        upload = await self._saving
-        wanted = IngestInput(upload_id=ID(upload.id), title=self._title, started_at=self._stream.opened_at, zone=self._zone)
-        return (await ingest(self._context, wanted, f"stream {self._stream.id}")).id
-
-    async def _give(self, piece: bytes | None) -> None:
-        giving = asyncio.create_task(self._waiting.put(piece))
-        try:
-            await asyncio.wait([giving, self._saving], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            giving.cancel()  # where the saving ended first, nobody makes room any more
-        if self._saving.done():
-            await self._saving
-
-    async def _sound(self) -> AsyncIterator[bytes]:
-        yield WAV_HEADER
-        while (sound := await self._waiting.get()) is not None:
-            yield sound
+    async def _left(self) -> None:
+        """Nothing is left of what is not ingested, but for the turns that were written while it might be."""
+        await self._runtime.following.stop(self._note.id)
+        self._spool.discard()
+        if self._sound is not None:
+            await self._runtime.services.graph.write(fail_session, self._note.space, self._note.session_id, LEAVE_ENDED)
 
 
 def _leave_lost(error: BaseException | None) -> bool:

@@ -66,13 +66,13 @@ class Uploads:
     for them the hash, which only who has the sound can know, is the permission."""
 
     def __init__(self, directory: Path, config: UploadConfig) -> None:
-        self._directory = directory
+        self.directory = directory
         self.config = config
 
     async def save(self, owner: str | None, chunks: AsyncIterator[bytes]) -> Upload:
         """Streams to disk; memory is one chunk. The same bytes again are the same upload, its time renewed.
         Raises UploadEmpty, UploadTooLarge, TooManyClips, NoRoom; nothing is left behind then."""
-        folder = self._folder(owner)
+        folder = self.folder(owner)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if owner is None and sum(entry.stat().st_size for entry in os.scandir(folder)) >= self.config.anybody_bytes:
             raise TooManyClips
@@ -90,7 +90,7 @@ class Uploads:
 
     def path(self, owner: str | None, upload_id: str) -> Path:
         """The file; raises NotFound also for somebody else's, and once it has been swept."""
-        path = self._folder(owner) / upload_id
+        path = self.folder(owner) / upload_id
         if not _ID.fullmatch(upload_id) or not path.is_file():
             raise NotFound(kind="upload", id=upload_id[:64])
         return path
@@ -120,10 +120,10 @@ class Uploads:
     def _limit(self, owner: str | None) -> int:
         return self.config.max_bytes if owner else min(self.config.max_bytes, self.config.clip_bytes)
 
-    def _folder(self, owner: str | None) -> Path:
-        return self._directory / (owner or "anybody")
+    def folder(self, owner: str | None) -> Path:
+        return self.directory / (owner or "anybody")
 
     def _files(self) -> Iterator[tuple[Path, float]]:
-        for folder in self._directory.glob("*/"):
+        for folder in self.directory.glob("*/"):
             keep = self.config.keep_clip_seconds if folder.name == "anybody" else self.config.keep_seconds
             yield from ((path, keep) for path in folder.iterdir() if path.is_file())

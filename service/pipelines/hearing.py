@@ -5,7 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from service.audio import decode
 from service.audio.diarise import DiarisedBlock, Diariser, GivenSegment, given_turns
@@ -57,10 +59,20 @@ class HeardTurn:
     def begins_stretch(self) -> bool:
         return self.own_index == self.stretch.turns[0].index
 
+    @property
+    def ends_stretch(self) -> bool:
+        return self.own_index == self.stretch.turns[-1].index
+
     def worded(self, wording: Wording) -> SpeakerTurn:
         """The turn with its text. Heavy the first time for each stretch."""
         own = self.stretch.worded(replace(self.turn, index=self.own_index), wording)
         return replace(own, index=self.turn.index)
+
+
+class Blocks(Protocol):
+    """Sound from its start in pieces of `seconds`; the last may be shorter."""
+
+    def __call__(self, *, seconds: float) -> Iterator[Waveform]: ...
 
 
 Diarise = Callable[[Iterable[Waveform], str], Iterator[DiarisedBlock]]
@@ -68,11 +80,18 @@ Diarise = Callable[[Iterable[Waveform], str], Iterator[DiarisedBlock]]
 
 
 def heard_turns(
-    path: Path, channels: Sequence[int | None], diarise: Diarise, watch: Stopwatch, config: HearingConfig | None = None
+    path: Path,
+    channels: Sequence[int | None],
+    diarise: Diarise,
+    watch: Stopwatch,
+    config: HearingConfig | None = None,
+    sound: Blocks | None = None,
 ) -> Iterator[HeardTurn]:
-    """All turns by their start, lazily: memory is that of one diarised block a channel. Deterministic."""
+    """All turns by their start, lazily: memory is that of one diarised block a channel. Deterministic. `sound`: in place of
+    what is in the file, of one channel."""
     config = config or HearingConfig()
-    streams = [_channel(path, channel, diarise, watch, config) for channel in channels]
+    sounds = {channel: sound or partial(decode.blocks, path, channel=channel) for channel in channels}
+    streams = [_channel(sounds[channel], channel, diarise, watch, config) for channel in channels]
     in_order = heapq.merge(*streams, key=lambda heard: (heard.turn.segment, heard.turn.track))
     twinned = Twinned(config.twins)
     return (
@@ -103,8 +122,10 @@ def unlabelled(transcript: Transcript | None, tracks: Iterable[str]) -> set[str]
     return set(tracks) - {part.label for part in transcript.segments if part.label}
 
 
-def _channel(path: Path, channel: int | None, diarise: Diarise, watch: Stopwatch, config: HearingConfig) -> Iterator[HeardTurn]:
-    blocks = watch.each("decode", decode.blocks(path, seconds=config.decoded, channel=channel))
+def _channel(
+    sound: Blocks, channel: int | None, diarise: Diarise, watch: Stopwatch, config: HearingConfig
+) -> Iterator[HeardTurn]:
+    blocks = watch.each("decode", sound(seconds=config.decoded))
     prefix = "" if channel is None else f"channel_{channel + 1}/"
     for block in watch.each("diarise", diarise(blocks, prefix)):
         embeddings = dict(zip((turn.index for turn in block.turns), block.embeddings, strict=True))

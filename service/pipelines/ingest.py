@@ -5,22 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from itertools import islice
 
 from service.audio import decode
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
 from service.connectors.files import fits, read_transcript
 from service.errors import VoicegraphError
-from service.graph.close_sessions import Lost, count_decisions, get_lost
+from service.graph.close_sessions import Lost
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
-from service.graph.write_facts import count_facts_of_session
 from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, fail_session, open_session
 from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
@@ -41,6 +38,8 @@ from service.pipelines.hearing import (
     heard_turns,
     unlabelled,
 )
+from service.pipelines.ingest_report import IngestReport, report_of
+from service.pipelines.live import Growing, diariser_config, heard_next, hearing_config, let_read
 from service.pipelines.merging import merge_session
 from service.pipelines.mirror import Mirror
 from service.pipelines.naming import name_session
@@ -53,6 +52,7 @@ from service.pipelines.twins import twins
 from service.pipelines.wording import Wording, from_transcript, has_text, names_speakers, recognised, with_images, without_text
 from service.pipelines.written import Written, find_written, note
 from service.types.audio import (
+    SAMPLE_RATE,
     AudioInfo,
     Progress,
     Recogniser,
@@ -83,31 +83,6 @@ class IngestConfig:
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
     names: NameConfig = field(default_factory=NameConfig)
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    session_id: str
-    already_complete: bool
-    """The same recording was ingested before; nothing was written."""
-    duration: float
-    num_messages: int
-    num_facts: int
-    people_created: int
-    people_linked: int
-    """Known before this session."""
-    decisions: Mapping[str, int]
-    """Messages by link | create | assigned | unresolved."""
-    words_left_out: int
-    """Heard or written, and in no message: where nobody speaks, beyond the sound, or doubted by the recogniser itself."""
-    captions_mended: int
-    """Places where the transcript broke its format and was read anyway."""
-    seconds: float
-    """Wall time of this run."""
-    cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas, mirror."""
-    facts_dropped: Mapping[str, int] = field(default_factory=dict)
-    """Why what might have been a fact is none, and how often; empty where the facts were read before."""
 
 
 class Ingest:
@@ -195,8 +170,8 @@ class Ingest:
             with watch.stage("mirror"):
                 await self._mirror(session.space, session.id)
         progress(1.0, "complete")
-        report = await self._report(session, opened.status is SessionStatus.COMPLETE, time.perf_counter() - began, watch)
-        return replace(report, facts_dropped=dropped)
+        known, seconds = opened.status is SessionStatus.COMPLETE, time.perf_counter() - began
+        return replace(await report_of(self._graph, session, known, seconds, watch), facts_dropped=dropped)
 
     async def _write(
         self,
@@ -210,16 +185,7 @@ class Ingest:
         progress: Progress,
     ) -> None:
         router = _router(self._router, settings)
-        folding = Folding(
-            self._graph,
-            self._gallery,
-            router,
-            space=session.space,
-            session_id=session.id,
-            encoder=self._encoder.embedding_space,
-            embedder=session.embedder,
-            checkpoint=opened.checkpoint,
-        )
+        folding = self._folding(session, router, opened)
         if not folding.checkpoint.settled:
             transcript = written.transcript if written else await asyncio.to_thread(_transcript, request, info.duration)
             left_out = 0
@@ -248,6 +214,29 @@ class Ingest:
                 embedder=self._text_embedder,
             )
 
+    async def follow(self, request: IngestRequest, sound: Growing) -> None:
+        """Write the turns of a stream while it lasts, each once it is heard, and let those read them who are there. What only
+        the whole tells is left to `__call__`, which goes on where this stopped. Raises as it does, and StreamStopped."""
+        info = AudioInfo(str(request.path), "", 0.0, channels=1, sample_rate=SAMPLE_RATE, codec="stream")
+        session = new_session(request, info, self._models)
+        settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
+        folding = self._folding(session, _router(self._router, settings), await self._graph.write(open_session, session))
+        wording, watch = self._wording(None), Stopwatch()
+        await self._hear(request, session, info, None, wording, folding, watch, lambda share, stage: None, sound)
+        await folding.settle(left_out=wording.written)
+
+    def _folding(self, session: NewSession, router: RouterConfig, opened: OpenedSession) -> Folding:
+        return Folding(
+            self._graph,
+            self._gallery,
+            router,
+            space=session.space,
+            session_id=session.id,
+            encoder=self._encoder.embedding_space,
+            embedder=session.embedder,
+            checkpoint=opened.checkpoint,
+        )
+
     async def _hear(
         self,
         request: IngestRequest,
@@ -258,13 +247,16 @@ class Ingest:
         folding: Folding,
         watch: Stopwatch,
         progress: Progress,
+        sound: Growing | None = None,
     ) -> None:
-        """Write all turns that no run before this one wrote, batch by batch."""
+        """Write all turns that no run before this one wrote, batch by batch. `sound`: of a stream that still goes on."""
         with watch.stage("probe"):
             channels = await asyncio.to_thread(channels_of, request.path, info.channels, transcript)
-        turns = heard_turns(request.path, channels, self._diarise(transcript, watch), watch, self._config.hearing)
+        hearing = hearing_config(self._config.hearing) if request.stream else self._config.hearing
+        diarise = self._diarise(transcript, watch, stream=request.stream is not None)
+        turns = heard_turns(request.path, channels, diarise, watch, hearing, sound.blocks if sound else None)
         new = (heard for heard in turns if heard.turn.index >= folding.checkpoint.next_index)
-        while batch := await asyncio.to_thread(list, islice(new, self._config.batch)):
+        while batch := await asyncio.to_thread(heard_next, new, self._config.batch, as_they_come=sound is not None):
             with watch.stage("recognise"):
                 worded = await asyncio.to_thread(_worded, batch, wording)
             with watch.stage("text"):
@@ -278,18 +270,24 @@ class Ingest:
             ]
             with watch.stage("graph"):
                 await folding.take(messages, evidence, left_out=_left_out(batch, worded))
-            progress(self._config.heard_share * min(1.0, worded[-1].segment.start / info.duration), "hear")
+            if sound is not None:
+                await let_read(self._graph, folding, sound.seconds)
+            else:
+                progress(self._config.heard_share * min(1.0, worded[-1].segment.start / info.duration), "hear")
+        if request.stream is not None:  # how long it was is known now
+            await let_read(self._graph, folding, sound.seconds if sound else info.duration)
 
     def _narrowed(self, batch: Sequence[HeardTurn]) -> dict[int, SpeakerEmbedding]:
         """Of some turns the voice as a telephone would carry it, by index."""
         return twins(self._encoder, [(h.turn, h.stretch.waveform) for h in batch if h.twinned], self._config.hearing.twins)
 
-    def _diarise(self, transcript: Transcript | None, watch: Stopwatch) -> Diarise:
+    def _diarise(self, transcript: Transcript | None, watch: Stopwatch, *, stream: bool) -> Diarise:
         """Where the transcript names speakers its boundaries hold, else what the diariser hears."""
         encoder = TimedEncoder(self._encoder, watch)
         if transcript is not None and names_speakers(transcript):
             return by_transcript(transcript, encoder, self._segmenter)
-        return by_diariser(Diariser(self._segmenter, encoder, self._config.diariser))
+        config = diariser_config(self._config.diariser) if stream else self._config.diariser
+        return by_diariser(Diariser(self._segmenter, encoder, config))
 
     def _wording(self, transcript: Transcript | None) -> Wording:
         if transcript is not None and has_text(transcript):
@@ -316,30 +314,6 @@ class Ingest:
             )
             for turn, view in zip(turns, views, strict=True)
         ]
-
-    async def _report(self, session: NewSession, already_complete: bool, seconds: float, watch: Stopwatch) -> IngestReport:
-        decided = await self._graph.read(count_decisions, session.space, session.id)
-        lost = await self._graph.read(get_lost, session.space, session.id)
-        num_facts = await self._graph.read(count_facts_of_session, session.space, session.id)
-        outcomes: Counter[str] = Counter()
-        for row in decided:
-            outcomes[row.decision] += row.num_messages
-        created = {row.person_id for row in decided if row.decision == "create"}
-        people = {row.person_id for row in decided if row.person_id}
-        return IngestReport(
-            session.id,
-            already_complete,
-            session.duration,
-            outcomes.total(),
-            num_facts,
-            len(created),
-            len(people - created),
-            dict(outcomes),
-            lost.words,
-            lost.captions_mended,
-            seconds,
-            dict(watch.seconds),
-        )
 
 
 CONFLICT = 409

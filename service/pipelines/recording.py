@@ -48,6 +48,8 @@ class IngestRequest:
     """As in CallerKnows: person ids."""
     sha256: str | None = None
     """What the file's bytes should hash to."""
+    stream: str | None = None
+    """Id of the stream that `path` is the sound of: known by it, for its turns are written before the sound is whole."""
     source: str = "file"
 
     @property
@@ -67,15 +69,16 @@ class Models:
 def new_session(request: IngestRequest, info: AudioInfo, models: Models) -> NewSession:
     """The session to write. Raises WrongContent, TranscriptUnreadable, InvalidInput."""
     _check(request, info)
+    sound = _sound(request, info)
     started_at = request.started_at or datetime.fromtimestamp(request.path.stat().st_mtime, UTC)
     return NewSession(
-        id=request.session_id or derived("session", request.space, info.sha256),
+        id=request.session_id or derived("session", request.space, sound),
         space=request.space,
         title=request.title or request.path.stem,
         started_at=started_at.astimezone(UTC),
         zone=request.zone or (str(request.started_at.tzinfo) if request.started_at else None),
         source=request.source,
-        external_id=info.sha256,
+        external_id=sound,
         content_hash=content_hash(request, info, models),
         roster=request.roster,
         duration=info.duration,
@@ -88,7 +91,7 @@ def new_session(request: IngestRequest, info: AudioInfo, models: Models) -> NewS
 def content_hash(request: IngestRequest, info: AudioInfo, models: Models) -> str:
     """Of everything that what is written depends on; not of title and path, by which the same recording may come again."""
     given = {
-        "sound": info.sha256,
+        "sound": _sound(request, info),
         "transcript": decode.sha256(request.transcript) if request.transcript else None,
         "started_at": request.started_at and request.started_at.astimezone(UTC).isoformat(),
         "zone": request.zone,
@@ -101,6 +104,11 @@ def content_hash(request: IngestRequest, info: AudioInfo, models: Models) -> str
         **({"format": request.format} if request.format else {}),
     }
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+
+def _sound(request: IngestRequest, info: AudioInfo) -> str:
+    """By what it is known again."""
+    return info.sha256 if request.stream is None else f"stream:{request.stream}"
 
 
 def _check(request: IngestRequest, info: AudioInfo) -> None:

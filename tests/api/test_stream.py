@@ -37,6 +37,7 @@ SAID = [
     Said("nora", "The surprise for Ben is a telescope.", ["nora", "ruth"], to=["ruth"]),
     Said("ruth", "I broke the blue teapot.", ["ruth"]),
 ]
+SESSIONS = "{ sessions(first: 50) { edges { node { id title status duration } } } }"
 MAY_READ = """
 MATCH (:Person {id: $as})-[:MAY_READ]->(a:Audience)<-[:FOR]-(m:Message) MATCH (p:Person {id: $person})
 MERGE (p)-[:MAY_READ]->(a) SET m.readers = m.readers + ' ' + replace($person, '-', '')
@@ -311,6 +312,40 @@ def uploads_of(api: Api) -> set[Path]:
     return {path for path in api.services.settings.uploads_dir.rglob("*") if path.is_file()}
 
 
+async def test_what_is_said_is_found_by_who_is_there_before_the_stream_ends_and_the_job_only_closes_it(
+    house: House, tmp_path: Path
+) -> None:
+    services = Services(house.api.services.settings.model_copy(update={"data_dir": tmp_path}), house.api.services.graph)
+    async with serving(services, house.api.space, stream=StreamConfig(speed=SPEED, idle_seconds=600.0)) as api:
+        token = api.token("keeper", person_id=house.ben, scopes=["ask", "ingest"])
+        everything = api.token("all", scopes=["read_all", "ask"])
+        async with replace(house, api=api).socket() as socket:
+            await socket.send(begin(token, voice=False, remember=True, title="Standup"))
+            for piece in pieces("day1.ogg")[:400]:
+                await socket.send(piece)
+            told = asyncio.create_task(rest_of(socket))
+            for _ in range(900):
+                found = (await api.data(SESSIONS, token))["sessions"]["edges"]
+                if found and found[0]["node"]["status"] == "OPEN":
+                    break
+                await asyncio.sleep(0.1)
+            assert found[0]["node"] | {"title": "Standup", "status": "OPEN"} == found[0]["node"], "Ben is there, and reads it"
+            await socket.send(json.dumps({"type": "end"}))
+            (kept,) = of("remembered", await told)
+        for _ in range(900):
+            job = (await api.data("query($id: ID!) { job(id: $id) { status error sessionId } }", token, id=kept["jobId"]))[
+                "job"
+            ]
+            if job["status"] not in ("QUEUED", "RUNNING"):
+                break
+            await asyncio.sleep(0.1)
+        assert (job["status"], job["error"]) == ("COMPLETE", None)
+        sessions = [edge["node"] for edge in (await api.data(SESSIONS, everything))["sessions"]["edges"]]
+        (session,) = [session for session in sessions if session["id"] == job["sessionId"]]
+        assert session["status"] == "COMPLETE" and session["id"] == found[0]["node"]["id"]
+        assert session["duration"] >= 40.0
+
+
 NOISE = np.random.default_rng(0).normal(0, 200, SAMPLE_RATE // 2).astype("<i2").tobytes()
 """Half a second in which nobody speaks."""
 
@@ -356,7 +391,7 @@ async def test_a_recording_that_cannot_be_kept_ends_the_stream_at_once(house: Ho
     services = copy(house.api.services)
     services.settings = services.settings.model_copy(update={"max_upload_mb": 1})
     async with (
-        serving(services, house.api.space, stream=StreamConfig(speed=1000.0)) as api,
+        serving(services, house.api.space, stream=StreamConfig(speed=1000.0), jobs=JobsConfig(concurrent=0)) as api,
         replace(house, api=api).socket() as socket,
     ):
         await socket.send(begin(house.token("nora", scopes=["ask", "ingest"]), voice=False, remember=True))

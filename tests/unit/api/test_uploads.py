@@ -23,7 +23,7 @@ def uploads(tmp_path: Path) -> Uploads:
 
 
 def files(uploads: Uploads) -> list[Path]:
-    return [p for p in uploads._directory.rglob("*") if p.is_file()]
+    return [p for p in uploads.directory.rglob("*") if p.is_file()]
 
 
 async def test_an_upload_is_named_by_its_hash_and_private(uploads: Uploads) -> None:

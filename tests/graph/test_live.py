@@ -1,0 +1,128 @@
+"""What is said on a stream is found while it is still being said, and once it is over nobody can tell that it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import service.demo
+from service.audio import decode
+from service.graph.driver import Graph, rows
+from service.graph.dump import Dump, dump_space, without_history
+from service.graph.forget_space import forget_space
+from service.graph.spaces import save_space
+from service.pipelines.ingest import IngestRequest
+from service.pipelines.live import Growing, StreamStopped
+from service.types.audio import SAMPLE_RATE
+from service.types.ids import fresh
+from service.types.people import SpaceSettings
+from tests.builders import write_wav
+from tests.graph.ingest_process import an_ingest
+
+DAY = Path(service.demo.__file__).parent / "household" / "day1.ogg"
+HEADER = 44
+SECONDS, SO_FAR = 54.0, 45.0
+
+STATUS = """
+MATCH (s:Session {space: $space})
+RETURN s.status AS status, s.duration AS duration, COUNT { (s)<-[:IN_SESSION]-() } AS num_messages
+"""
+READ_BY = """
+MATCH (p:Person {space: $space})-[:MAY_READ]->(:Audience)<-[:FOR]-(m:Message)
+RETURN p.id AS person, m.id AS message, EXISTS { (p)-[:SPEAKS]->(m) } AS own
+"""
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    samples = np.concatenate([block.samples for block in decode.blocks(DAY, seconds=90)])[: round(SECONDS * SAMPLE_RATE)]
+    return write_wav(tmp_path_factory.mktemp("stream") / "stream.wav", samples)
+
+
+@pytest.fixture(scope="module")
+def request_of(sound: Path) -> IngestRequest:
+    return IngestRequest(sound, f"test-{fresh()}", stream="s1", started_at=datetime(2026, 11, 2, 18, tzinfo=UTC))
+
+
+@pytest.fixture(scope="module")
+async def whole(graph: Graph, request_of: IngestRequest) -> Dump:
+    """The dump of what was only ingested when it was over."""
+    await begin_anew(graph, request_of.space)
+    await an_ingest(graph)(request_of)
+    return await dumped(graph, request_of.space)
+
+
+async def begin_anew(graph: Graph, space: str) -> None:
+    await forget_space(graph, space)
+    await graph.write(save_space, SpaceSettings(space))
+
+
+async def dumped(graph: Graph, space: str) -> Dump:
+    """Without what counts how often something was written: that differs with how it is divided."""
+    return without_history(await graph.read(dump_space, space))
+
+
+def different(one: Dump, other: Dump) -> list[Any]:
+    return [
+        item for kind in one for a, b in ((one[kind], other[kind]), (other[kind], one[kind])) for item in a if item not in b
+    ]
+
+
+@asynccontextmanager
+async def following(graph: Graph, request: IngestRequest, seconds: float) -> AsyncIterator[tuple[Growing, asyncio.Task[None]]]:
+    """A stream of which so much was said."""
+    growing = Growing("s1", request.path, HEADER, seconds=seconds)
+    task = asyncio.create_task(an_ingest(graph).follow(request, growing))
+    try:
+        yield growing, task
+    finally:
+        growing.stop()
+        await asyncio.wait([task])
+
+
+async def read_by_others(graph: Graph, space: str) -> set[tuple[str, str]]:
+    return {(row["person"], row["message"]) for row in await graph.read(rows, READ_BY, space=space) if not row["own"]}
+
+
+async def test_who_is_there_reads_what_is_said_while_it_goes_on_and_what_was_broken_off_ends_the_same(
+    graph: Graph, request_of: IngestRequest, whole: Dump
+) -> None:
+    await begin_anew(graph, request_of.space)
+    async with following(graph, request_of, SO_FAR) as (growing, task):
+        for _ in range(600):
+            if (meanwhile := await read_by_others(graph, request_of.space)) or task.done():
+                break
+            await asyncio.sleep(0.1)
+        assert meanwhile and not task.done()
+        (open_,) = await graph.read(rows, STATUS, space=request_of.space)
+        assert open_["status"] == "open" and open_["duration"] == SO_FAR
+        growing.stop()
+        with pytest.raises(StreamStopped):
+            await task
+    (left,) = await graph.read(rows, STATUS, space=request_of.space)
+    assert left["status"] == "open" and left["num_messages"] > 0
+    report = await an_ingest(graph)(request_of)
+    assert report.num_messages > left["num_messages"] and report.duration == SECONDS
+    assert different(await dumped(graph, request_of.space), whole) == []
+    assert meanwhile <= await read_by_others(graph, request_of.space), "what was read meanwhile is read at the end"
+
+
+async def test_what_was_written_to_the_end_is_only_closed_and_twice_is_once(
+    graph: Graph, request_of: IngestRequest, whole: Dump
+) -> None:
+    await begin_anew(graph, request_of.space)
+    async with following(graph, request_of, SECONDS) as (growing, task):
+        growing.end()
+        await task
+    report = await an_ingest(graph)(request_of)
+    assert not report.already_complete
+    assert different(await dumped(graph, request_of.space), whole) == []
+    assert (await an_ingest(graph)(request_of)).already_complete
+    assert different(await dumped(graph, request_of.space), whole) == []

@@ -1,0 +1,72 @@
+"""What a stream said outlives its process: taken up once, by whoever comes first, and by nobody while it is being written."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from service.api.spool import WAV_HEADER, Spool, StreamNote, left_behind
+from service.api.uploads import UploadConfig, Uploads, UploadTooLarge
+from service.audio import decode
+
+NOTE = StreamNote("s1", "home", "account", "token", "Supper", "Europe/Vienna", datetime(2026, 11, 2, tzinfo=UTC).isoformat())
+SOUND = WAV_HEADER + b"\1\0" * 16_000
+
+
+def begun(tmp_path: Path, sound: bytes = SOUND) -> Spool:
+    spool = Spool.begun(tmp_path / "account", NOTE)
+    spool.write(sound, limit=len(SOUND))
+    return spool
+
+
+def files(tmp_path: Path) -> set[str]:
+    return {path.name for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_its_sound_becomes_an_upload_of_the_account_and_the_note_goes(tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    upload = spool.finish()
+    assert upload.id == hashlib.sha256(SOUND).hexdigest() and upload.bytes == len(SOUND)
+    spool.taken()
+    path = Uploads(tmp_path, UploadConfig(max_bytes=10)).path("account", upload.id)
+    assert files(tmp_path) == {upload.id} and decode.probe(path).duration == 1.0
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_while_it_is_written_nobody_takes_it_up_and_then_it_is_whole(tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    assert list(left_behind(tmp_path)) == []
+    spool.close()  # as the end of its process does
+    (left,) = left_behind(tmp_path)
+    assert left.note == NOTE and left.note.session_id == spool.note.session_id
+    assert list(left_behind(tmp_path)) == []
+    assert left.finish().id == hashlib.sha256(SOUND).hexdigest()
+
+
+def test_of_a_process_that_ended_between_the_sound_and_the_job_the_upload_is_taken_up(tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    upload = spool.finish()
+    spool.close()
+    (left,) = left_behind(tmp_path)
+    assert left.finish() == upload
+    left.taken()
+    assert files(tmp_path) == {upload.id} and list(left_behind(tmp_path)) == []
+
+
+def test_what_may_not_be_kept_leaves_nothing_and_a_note_alone_is_forgotten(tmp_path: Path) -> None:
+    begun(tmp_path).discard()
+    assert files(tmp_path) == set()
+    spool = begun(tmp_path)
+    spool.path.unlink()
+    spool.close()
+    assert list(left_behind(tmp_path)) == [] and files(tmp_path) == set()
+
+
+def test_no_more_is_kept_than_an_upload_may_have(tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    with pytest.raises(UploadTooLarge):
+        spool.write(b"\0\0", limit=len(SOUND))
+    assert spool.finish().bytes == len(SOUND)
