@@ -117,8 +117,8 @@ STORES: tuple[Store, ...] = (
     Store(
         "uploads",
         "data directory: uploads/",
-        "recordings and voice clips sent over HTTP",
-        "24 h after the last use, clips after 1 h",
+        "recordings and voice clips sent over HTTP; what is said on streams that are remembered, with whose token",
+        "24 h after the last use, clips after 1 h; of a stream at its end, where leave to keep it has ended",
     ),
     Store(
         "tokens",

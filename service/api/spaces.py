@@ -145,7 +145,7 @@ async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInp
 
     async def do() -> Mapping[str, Any]:
         try:
-            async with context.runtime.voices.turn(urgent=False):
+            async with context.runtime.front.voices.turn(urgent=False):
                 person = await context.services.enrol(
                     space=context.space, name=name, clip=clip, text_version=version, channel=channel
                 )

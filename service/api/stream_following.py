@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from service.api.errors import incident
 from service.api.spool import Spool, StreamNote, left_behind
@@ -75,7 +75,7 @@ async def ingest_kept(jobs: Jobs, spool: Spool) -> Job:
     """The job that ingests what was kept of a stream; the same one for the same stream. Raises Busy."""
     upload = await asyncio.to_thread(spool.finish)
     note = spool.note
-    body = {
+    body: dict[str, Any] = {
         "upload": upload.id, "title": note.title, "started_at": note.started_at, "zone": note.zone, "external_id": None,
         "transcript": None, "addressed_to": [], "attendance": [], "stream": note.id,
     }  # fmt: skip

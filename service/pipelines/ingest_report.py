@@ -33,7 +33,7 @@ class IngestReport:
     seconds: float
     """Wall time of this run."""
     cpu: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, personas, sounds, mirror."""
+    """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, …, sounds, mirror."""
     facts_dropped: Mapping[str, int] = field(default_factory=dict)
     """Why what might have been a fact is none, and how often; empty where the facts were read before."""
 
