@@ -88,6 +88,8 @@ UNWIND $entities AS row
 MATCH (:Entity {id: row.id})-[in:IN_SCHEMA]->(s:Schema)
 WHERE s.id <> row.theme_id
 DELETE in
+WITH DISTINCT s WHERE NOT EXISTS { (s)<-[:IN_SCHEMA]-() }
+DETACH DELETE s
 """
 
 SAVE_MENTIONS_IN_MESSAGES = """

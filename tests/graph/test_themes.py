@@ -9,6 +9,7 @@ import pytest
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
+from service.graph.entities import list_related
 from service.graph.themes import list_related_themes
 from service.graph.write_entities import entity_id, save_alias
 from service.language.parser import SpacyParser
@@ -16,6 +17,7 @@ from service.memory.left_brain.mentions import NounReader
 from service.pipelines.entities import RememberEntities
 from service.types.entities import EntityType, Strength
 from tests.graph.entity_builders import remembered
+from tests.graph.fact_builders import Told, tell
 from tests.graph.graph_builders import STARTED, Said, World, seed
 
 SAID = [
@@ -28,6 +30,13 @@ LATER = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 MACRO = """
 MATCH (a:Schema {space: $space})-[m:MACRO]->(b:Schema)
 RETURN a.label AS a, b.label AS b, m.weight AS weight, m.at AS at, a.id < b.id AS ordered
+"""
+SCHEMAS_OF = "MATCH (e:Entity {space: $space}) RETURN e.id AS id, COUNT { (e)-[:IN_SCHEMA]->(:Schema) } AS n"
+OLD_THEME = """
+CREATE (old:Schema {id: $id, space: $space, created_at: datetime(), label: 'hobbies'})
+WITH old
+MATCH (e:Entity {space: $space, normal_name: 'telescope'})
+CREATE (e)-[:IN_SCHEMA]->(old)
 """
 
 
@@ -107,6 +116,36 @@ async def test_it_grows_with_each_turn_and_fades_with_time(world: World, parser:
     assert await strength(STARTED, 1.5) is Strength.STRONG
     assert await strength(STARTED + timedelta(days=30), 1.5) is Strength.WEAK, "it has faded"
     assert await strength(STARTED, 1.5, 1.1) is Strength.WEAK, "not in a share of the turns that is enough"
+
+
+async def test_each_entity_is_in_exactly_one_theme_also_after_later_facts_and_of_another_list(
+    world: World, parser: SpacyParser
+) -> None:
+    await remembered(world, parser)
+    before = await world.graph.read(dump_space, world.space)
+    await world.graph.write(changes, OLD_THEME, space=world.space, id=f"{world.space}-hobbies")
+    assert {row["n"] for row in await world.graph.read(rows, SCHEMAS_OF, space=world.space)} == {1, 2}
+    await remembered(world, parser, again=True)
+    assert await world.graph.read(dump_space, world.space) == before, "a theme of a list that is no more goes with what it held"
+    await tell(world, [Told("The telescope and the piano of the dentist stand in the attic", [3, 2])])
+    await remembered(world, parser, again=True)
+    assert {row["n"] for row in await world.graph.read(rows, SCHEMAS_OF, space=world.space)} == {1}
+
+
+async def test_what_goes_together_grows_and_fades_too(world: World, parser: SpacyParser) -> None:
+    await remembered(world, parser)
+    ana, public = await world.scope("ana"), await world.scope(unknown_hearer=True)
+    telescope = entity_id(world.space, EntityType.THING, "telescope")
+
+    async def attic(scope: ReadScope, days: int) -> tuple[float, Strength]:
+        at = STARTED + timedelta(days=days)
+        found = await world.graph.read(list_related, scope, [telescope], at=at, half_life_days=30.0, strong=1.5, most=5)
+        return found[telescope][0].weight, found[telescope][0].strength
+
+    now, strength = await attic(ana, 0)
+    assert now > (await attic(public, 0))[0] and strength is Strength.STRONG
+    later, strength = await attic(ana, 30)
+    assert later == pytest.approx(now / 2, rel=1e-3) and strength is Strength.WEAK
 
 
 async def test_names_held_to_be_one_are_of_one_theme_for_who_may_know_both(world: World, parser: SpacyParser) -> None:
