@@ -23,7 +23,7 @@ from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.expire import expire_questions, expire_sounds, expire_voices
+from service.pipelines.expire import expire_all_voices, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.settings import Settings
 from service.types.people import SpaceSettings
@@ -95,8 +95,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
             spaces = await graph.read(list_spaces)
             await expire_questions(graph, [space.id for space in spaces], question_days)
             await expire_sounds(graph, [space.id for space in spaces])
-            for space in spaces:
-                await expire_voices(graph, space)
+            await expire_all_voices(graph)
         except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
             incident(error)
         await asyncio.sleep(SWEEP_SECONDS)
