@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.memory.manner import MannerConfig, Usually, manners, usually
@@ -44,6 +44,7 @@ def test_of_somebody_heard_little_nothing_is_told() -> None:
 number = st.none() | st.floats(-80.0, 500.0)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.builds(Manner, number, number, number, number), max_size=12), st.builds(Manner, number, number, number, number)
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.retrieval.plan import plan
@@ -53,6 +53,7 @@ def test_nearness_fades_with_the_distance_ends_at_the_session_and_leaves_out_wha
 places = st.tuples(st.sampled_from("ab"), st.integers(0, 30))
 
 
+@settings(max_examples=40)
 @given(st.lists(places, max_size=10), st.dictionaries(places, st.floats(0.0, 1.0), max_size=10))
 def test_nothing_is_nearer_than_the_best_or_out_of_reach(
     wanted: list[tuple[str, int]], scores: dict[tuple[str, int], float]
