@@ -6,6 +6,7 @@ import codecs
 import json
 import re
 import unicodedata
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +139,13 @@ NOBODY = frozenset(
 """What programs write where they do not know who speaks. With a number behind it, it tells voices apart: "Speaker 1"."""
 
 
+@lru_cache(maxsize=10_000)
 def clean_name(name: str) -> str | None:
     """A speaker's name as data: one line, limited length; None when nothing is left."""
     return clean(name)[:MAX_NAME].strip() or None
 
 
+@lru_cache(maxsize=10_000)
 def speaker_label(name: str | None) -> str | None:
     """The label of a speaker; None also where it only says that nobody knows who it is: two unknown speakers are not one."""
     cleaned = clean_name(name or "")

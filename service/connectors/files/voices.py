@@ -108,7 +108,8 @@ def _prefixed(parts: Sequence[_Part], names: frozenset[str]) -> Iterator[_Part]:
 
 
 def _plain(text: str) -> str:
-    lines = (clean(html.unescape(_TAG.sub("", line))) for line in _lines(text))
+    marked = "<" in text or "{" in text
+    lines = (clean(html.unescape(_TAG.sub("", line) if marked else line)) for line in _lines(text))
     return "\n".join(line for line in lines if line)
 
 

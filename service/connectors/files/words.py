@@ -34,7 +34,7 @@ def between(times: Sequence[Segment | None], segment: Segment, lengths: Sequence
 
 def divided(texts: Sequence[str], segment: Segment) -> list[Segment]:
     """`segment` cut in as many parts as there are texts, by their lengths."""
-    return _shares([len(text) for text in texts], segment)
+    return [segment] if len(texts) == 1 else _shares([len(text) for text in texts], segment)
 
 
 def _start(times: Sequence[Segment | None], index: int, otherwise: float) -> float:
