@@ -140,7 +140,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ChatServ
         yield server, a_reader(server, tmp_path_factory.mktemp("hostile"))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     given_entities=st.lists(
         st.fixed_dictionaries(
