@@ -45,7 +45,7 @@ def test_the_promised_commands_are_there() -> None:
         entities read, entities list, entities themes, entities about, entities same, entities apart,
         persona agree, persona withdraw, persona read, persona show, persona felt,
         persona share, persona unshare, persona shared, sounds agree, sounds withdraw, sounds find, sounds save, sounds keep,
-        search, who, images find, images embed, engine sync, engine forget"""
+        search, who, images find, images embed, engine sync, engine forget, formats"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
 
