@@ -1,15 +1,17 @@
-"""How soon after somebody stopped speaking is their memory ready? Spoken questions in real time over /stream, 1,000 messages.
+"""How soon after somebody stopped speaking is their memory ready? Spoken questions in real time over /stream.
 
-A throwaway space is filled as `search` fills one; three people of the demo's household are enrolled and may read 500 of its
-messages. Their five spoken questions go over a websocket as they were spoken, 100 ms at a time, with a second and a half of
-silence after each: by token and voice, by token alone, and on ten streams at once. Times are the service's own, from the
-arrival of the last frame with speech; service, client and models share one process, and all of it this machine.
+For each size (`--sizes 1000,10000,100000`; the last takes ten minutes to fill) a throwaway space is filled as `search` fills
+one; three people of the demo's household are enrolled and may read 500, 2,500 or 20,000 of its messages. Their five spoken
+questions go over a websocket as they were spoken, 100 ms at a time, with a second and a half of silence after each: by token
+and voice, by token alone, and on ten streams at once; `load` is the machine's before each. Times are the service's own, from
+the arrival of the last frame with speech; service, client and models share one process, and all of it this machine.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -26,6 +28,7 @@ import service.demo
 from service.api.stream import StreamConfig
 from service.audio import decode
 from service.graph.driver import changes
+from service.graph.forget_space import forget_space
 from service.pipelines.recall import recalled
 from service.settings import Settings
 from service.types.audio import SAMPLE_RATE, Waveform
@@ -33,7 +36,8 @@ from service.types.ids import fresh
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.bench.report import Report, arguments
-from tests.bench.search import FORGET_SPACE, FORGET_SPACE_NODE, Filled, a_corpus, fill
+from tests.bench.retrieval.embedded import Embedded
+from tests.bench.search import Filled, a_corpus, fill
 from tests.bench.search import services as search_services
 
 T = TypeVar("T")
@@ -42,7 +46,8 @@ CLIPS = {
     "ask_surprise_ben.ogg": "ben", "ask_teapot_ben.ogg": "ben", "ask_surprise_nora.ogg": "nora",
     "ask_teapot_nora.ogg": "nora", "ask_surprise_ruth.ogg": "ruth",
 }  # fmt: skip
-MESSAGES, VISIBLE = 1_000, (200, 500)
+SIZES = {1_000: (200, 500), 10_000: (200, 2_500), 100_000: (200, 20_000)}  # messages → what each of the two viewers may read
+DEFAULT, QUICK = "1000,10000", "1000"
 PIECE = 0.1  # seconds
 SILENCE = 1.5
 TIMES, QUICK_TIMES = 6, 1  # that every question is asked on one stream
@@ -62,24 +67,34 @@ class Asked:
     memory: dict[str, Any] | None
     matched: int
     """Events told of it while it was said."""
+    put_off: bool
+    """Something of what is only shown was put off."""
 
 
 async def main() -> None:
-    asked = arguments(__doc__ or "").parse_args()
+    parser = arguments(__doc__ or "")
+    parser.add_argument(
+        "--sizes", help=f"messages, with commas; of {', '.join(map(str, SIZES))} (default {DEFAULT}; quick: {QUICK})"
+    )
+    asked = parser.parse_args()
+    sizes = [int(size) for size in (asked.sizes or (QUICK if asked.quick else DEFAULT)).split(",")]
     report = Report("streaming")
     async with search_services() as found:
         service = Services(Settings(development=False, data_dir=found.settings.data_dir), found.graph)
-        corpus = a_corpus(await service.text_embedder(), report, quick=True)
-        filled = await fill(service.graph, corpus, MESSAGES, VISIBLE)
-        try:
-            async with a_house(service, filled) as (api, people):
-                await stages(service, filled, report, times=2 if asked.quick else TIMES)
-                await measure(api, people, report, times=QUICK_TIMES if asked.quick else TIMES)
-        finally:
-            while (await service.graph.write(changes, FORGET_SPACE, space=filled.world.space)).nodes_deleted:
-                pass
-            await service.graph.write(changes, FORGET_SPACE_NODE, space=filled.world.space)
+        embedder = Embedded(await service.text_embedder(), service.settings.cache_dir)
+        for size in sizes:
+            corpus = a_corpus(embedder, report, quick=size < max(SIZES))
+            await of_size(service, await fill(service.graph, corpus, size, SIZES[size]), size, report, quick=asked.quick)
     report.finish(asked.json)
+
+
+async def of_size(service: Services, filled: Filled, size: int, report: Report, *, quick: bool) -> None:
+    try:
+        async with a_house(service, filled) as (api, people):
+            await stages(service, filled, f"messages={size}", report, times=2 if quick else TIMES)
+            await measure(api, people, f"messages={size}", report, times=QUICK_TIMES if quick else TIMES)
+    finally:
+        await forget_space(service.graph, filled.world.space)
 
 
 @asynccontextmanager
@@ -98,23 +113,26 @@ async def a_house(service: Services, filled: Filled) -> AsyncIterator[tuple[Api,
         yield api, people
 
 
-async def measure(api: Api, people: dict[str, str], report: Report, *, times: int) -> None:
+async def measure(api: Api, people: dict[str, str], store: str, report: Report, *, times: int) -> None:
     clips = list(CLIPS)
     for voice in (True, False):
+        condition = f"{store}/streams=1/voice={'on' if voice else 'off'}"
+        report.add("load", condition, "ours", os.getloadavg()[0], "processes", 1)
         before = time.process_time()
         asked = await listen(api, people, clips * times, voice=voice)
         cpu = (time.process_time() - before) / len(asked)
-        condition = f"messages={MESSAGES}/streams=1/voice={'on' if voice else 'off'}"
         told(report, condition, asked)
         report.add("cpu_ms_per_utterance", condition, "ours", 1_000 * cpu, "ms", len(asked))
+    condition = f"{store}/streams={STREAMS}/voice=on"
+    report.add("load", condition, "ours", os.getloadavg()[0], "processes", 1)
     each = [clips[i % len(clips) :] + clips[: i % len(clips)] for i in range(STREAMS)]
     heard = await asyncio.gather(
         *(late(0.3 * i, listen(api, people, some[: 1 if times == 1 else 3], voice=True)) for i, some in enumerate(each))
     )
-    told(report, f"messages={MESSAGES}/streams={STREAMS}/voice=on", [one for asked in heard for one in asked])
+    told(report, condition, [one for asked in heard for one in asked])
 
 
-async def stages(service: Services, filled: Filled, report: Report, *, times: int) -> None:
+async def stages(service: Services, filled: Filled, store: str, report: Report, *, times: int) -> None:
     """CPU of this process for what stands between the last word and the memory, each by itself: times that a busy machine does
     not change. Neo4j's own is not in it."""
     recogniser, search = await asyncio.gather(service.recogniser(), service.search())
@@ -137,7 +155,7 @@ async def stages(service: Services, filled: Filled, report: Report, *, times: in
         now = datetime.now(UTC)
         await timed("recall", lambda hits=result.hits, now=now: service.graph.read(recalled, scope, hits, now))
     for stage, values in cpu.items():
-        report.add(f"{stage}_cpu_ms", f"messages={MESSAGES}", "ours", float(np.median(values)), "ms", len(values))
+        report.add(f"{stage}_cpu_ms", store, "ours", float(np.median(values)), "ms", len(values))
 
 
 async def late(seconds: float, work: Any) -> Any:
@@ -149,6 +167,7 @@ async def late(seconds: float, work: Any) -> Any:
 def told(report: Report, condition: str, asked: Sequence[Asked]) -> None:
     timings = [one.memory["timing"] for one in asked if one.memory is not None]
     report.add("answered", condition, "ours", len(timings) / len(asked), "share", len(asked))
+    report.add("put_off", condition, "ours", sum(one.put_off for one in asked) / len(asked), "share", len(asked))
     for metric, name in (("ready", "readyMs"), ("transcribed", "transcribedMs"), ("found", "foundMs")):
         values = [timing[name] for timing in timings]
         if values:
@@ -184,7 +203,8 @@ async def listen(api: Api, people: dict[str, str], clips: Sequence[str], *, voic
 async def heard(socket: Any) -> Asked:
     events = [json.loads(event) async for event in socket]
     memory = next((event for event in events if event["type"] == "memory"), None)
-    return Asked(memory, sum(event["type"] == "matched" for event in events))
+    kinds = [event["type"] for event in events]
+    return Asked(memory, kinds.count("matched"), "put_off" in kinds)
 
 
 def pieces(clip: str) -> list[bytes]:
