@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import strawberry
 
-from service.api.context import Info, global_id
+from service.api.context import Info, global_id, local_id
 from service.api.loaders import Reading
 from service.api.memory import MessageType
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
@@ -21,6 +21,9 @@ strawberry.enum(SoundLabel, name="SoundLabel", description="How somebody sounds,
 Labels = Annotated[list[SoundLabel] | None, strawberry.argument(description="Only one of these.")]
 About = Annotated[
     str | None, strawberry.argument(description="What was spoken of then, by anybody, in any words; else the newest first.")
+]
+Like = Annotated[
+    strawberry.ID | None, strawberry.argument(description="A sound whose piece is kept, instead of words: others like it.")
 ]
 By = Annotated[list[strawberry.ID] | None, strawberry.argument(description="Only in what one of these people said.")]
 InSessions = Annotated[list[strawberry.ID] | None, strawberry.argument(description="Only in one of these sessions.")]
@@ -40,7 +43,9 @@ class SoundHitType:
     start: float = strawberry.field(description="Seconds from the session's start.")
     end: float = strawberry.field(description="Seconds from the session's start.")
     sure: float = strawberry.field(description="How sure, in the scale of what heard it, [0, 1].")
-    score: float = strawberry.field(description="How near it is to what was asked about, [0, 1]; 1 where nothing was.")
+    score: float = strawberry.field(
+        description="How near it is to what was asked about, [0, 1]; or its cosine to the sound it is to be like; else 1."
+    )
     has_piece: bool = strawberry.field(description="The piece of sound itself is kept.")
     expires_at: datetime = strawberry.field(description="When all of it is deleted, UTC.")
     message: MessageType = strawberry.field(description="What was said.")
@@ -77,14 +82,15 @@ SoundsOutcome: TypeAlias = Annotated[
 
 
 async def sounds(
-    info: Info, labels: Labels = None, about: About = None, by: By = None, sessions: InSessions = None, since: Since = None,
-    until: Until = None, first: HowMany = 10, asker: Asker = None, asked_at: AskedAt = None, zone: Zone = None,
+    info: Info, labels: Labels = None, about: About = None, like: Like = None, by: By = None, sessions: InSessions = None,
+    since: Since = None, until: Until = None, first: HowMany = 10, asker: Asker = None, asked_at: AskedAt = None,
+    zone: Zone = None,
 ) -> SoundsOutcome:  # fmt: skip
     async def find() -> SoundsResultType:
         narrowed = replace(FiltersInput(), speakers=by or [], sessions=sessions or [], since=since, until=until)
         asking = await Asking.of(info.context, narrowed, asker, asked_at, zone)
         look: SoundSearch = info.context.services.sounds.find()
-        asked = SoundsAsked(tuple(dict.fromkeys(labels or ())), about)
+        asked = SoundsAsked(tuple(dict.fromkeys(labels or ())), about, local_id(like, "Sound") if like else None)
         found = await look(
             asking.reading.scope, asked, asking.filters, first=first, asked_at=asking.asked_at, zone=asking.zone
         )  # fmt: skip

@@ -61,6 +61,9 @@ def withdraw(
 def find(
     about: Annotated[str | None, typer.Argument(help="What was spoken of then. Without it: the newest.")] = None,
     label: LabelName = None,
+    like: Annotated[
+        str | None, typer.Option(metavar="ID", help="A sound whose piece is kept, instead of words: others like it.")
+    ] = None,
     first: Annotated[int, typer.Option(help="How many, 50 at most.")] = 10,
     person: AskAs = None,
     heard_by: HeardBy = None,
@@ -87,7 +90,9 @@ def find(
         known = {one.value for one in SoundLabel}
         if unknown := set(label or ()) - known:
             raise InvalidInput(what="--label", given=sorted(unknown)[0], needed=", ".join(sorted(known)))
-        asked = SoundsAsked(tuple(SoundLabel(name) for name in label or ()), about)
+        asked = SoundsAsked(
+            tuple(SoundLabel(name) for name in label or ()), about, like.removeprefix("Sound:") if like else None
+        )
         scope, filters = await options.scope(services), await options.filters(services)
         found = await services.sounds.find()(scope, asked, filters, first=first, asked_at=moment, zone=zone)
         ids = sorted({hit.message.speaker_id for hit in found if hit.message.speaker_id})

@@ -32,6 +32,21 @@ RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, sess
 ORDER BY m.said_at DESC, m.id, s.score DESC, s.label LIMIT $k
 """
 
+NEAREST_SOUNDS = """
+MATCH (given:AudioMemory {space: $space, id: $sound_id})-[:ATTACHED_TO]->(heard:Message)-[:FOR]->(b:Audience)
+WHERE b.id IN $audiences AND given.expires_at > $now AND heard.speaker_id = given.of AND given.embedding IS NOT NULL
+MATCH (s:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
+WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.embedding IS NOT NULL AND s.id <> given.id
+  AND ($labels IS NULL OR s.label IN $labels)
+  AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($sessions IS NULL OR m.session_id IN $sessions)
+  AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
+WITH s, m, vector.similarity.cosine(s.embedding, given.embedding) AS score
+ORDER BY score DESC, s.id LIMIT $k
+RETURN s {.id, .label, .start, .end, .score, .expires_at, message_id: m.id, session: m.session_id, index: m.index,
+          has_piece: s.waveform IS NOT NULL} AS sound, 2 * score - 1 AS cosine
+"""
+
 FIND_PIECE = """
 MATCH (s:AudioMemory {space: $space, id: $sound_id})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.of IN $own
@@ -47,6 +62,18 @@ async def list_sounds(
         tx, LIST_SOUNDS, labels=[label.value for label in labels] or None, k=k, now=now, **await narrowed(tx, scope, filters)
     )  # fmt: skip
     return [_sound(row["sound"]) for row in found]
+
+
+async def nearest_sounds(
+    tx: Tx, scope: ReadScope, sound_id: str, labels: Sequence[SoundLabel], filters: Filters, k: int, *, now: datetime
+) -> list[tuple[KeptSound, float]]:
+    """The `k` visible sounds most like the visible one with this id, with their raw cosines, exactly, best first; none where
+    that one is outside the scope or has no piece."""
+    found = await rows(
+        tx, NEAREST_SOUNDS, sound_id=sound_id, labels=[label.value for label in labels] or None, k=k, now=now,
+        **await narrowed(tx, scope, filters),
+    )  # fmt: skip
+    return [(_sound(row["sound"]), row["cosine"]) for row in found]
 
 
 async def find_piece(tx: Tx, scope: ReadScope, sound_id: str, *, now: datetime) -> bytes | None:

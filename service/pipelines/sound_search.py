@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from service.errors import InvalidInput
 from service.graph.messages import find_messages, find_reasons
-from service.graph.sounds import find_piece, list_sounds
+from service.graph.sounds import find_piece, list_sounds, nearest_sounds
 from service.retrieval.sounds import NearConfig, near
 from service.types.search import Filters
 from service.types.sounds import KeptSound, SoundHit, SoundsAsked
@@ -53,11 +53,15 @@ class SoundSearch:
         asked_at: datetime | None = None,
         zone: str | None = None,
     ) -> tuple[SoundHit, ...]:
-        """At most `first`: the newest first, or those nearest to what is asked about. `filters.speakers` is who sounds so; what
-        is spoken of may be said by anybody. Raises InvalidInput as Search does, and for another `first`."""
+        """At most `first`: the newest first, or those nearest to what is asked about or to the sound they are to be like.
+        `filters.speakers` is who sounds so; what is spoken of may be said by anybody. Raises InvalidInput as Search does, and
+        for another `first`."""
         if not 0 < first <= self.config.max_found:
             raise InvalidInput(what="`first`", given=first, needed=f"1 to {self.config.max_found}")
         filters, now = filters or Filters(), self._clock()
+        if asked.like is not None:
+            alike = await self._graph.read(nearest_sounds, scope, asked.like, asked.labels, filters, first, now=now)
+            return await self._graph.read(_shown, scope, [sound for sound, _ in alike], [cosine for _, cosine in alike])
         most = first if asked.about is None else self.config.sounds
         sounds = await self._graph.read(list_sounds, scope, asked.labels, filters, most, now=now)
         if asked.about is None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from service.errors import InvalidInput
 from service.types.audio import Samples, Segment, Waveform
 from service.types.candidates import Place
 from service.types.memory import Message
@@ -132,7 +133,8 @@ class SoundHit:
     visible_because: str
     """As of a Hit: of the message."""
     score: float
-    """How near its message is to what was asked about, [0, 1]; 1 where nothing was."""
+    """How near its message is to what was asked about, [0, 1], or the cosine to the sound that it is to be like, [-1, 1]; 1
+    where neither was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +145,9 @@ class SoundsAsked:
     """One of these; empty: any."""
     about: str | None = None
     """What was spoken of then."""
+    like: str | None = None
+    """Id of a sound: others that sound like it, among those whose piece is kept."""
+
+    def __post_init__(self) -> None:
+        if self.about is not None and self.like is not None:
+            raise InvalidInput(what="what sounds are looked for by", given="words and a sound", needed="one of the two")

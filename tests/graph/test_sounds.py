@@ -14,7 +14,7 @@ from service.audio import decode
 from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
-from service.graph.sounds import find_piece, list_sounds
+from service.graph.sounds import find_piece, list_sounds, nearest_sounds
 from service.graph.write_corrections import merge_people
 from service.pipelines.expire import expire_sounds
 from service.pipelines.sounds import SoundsConfig
@@ -105,10 +105,16 @@ async def test_pieces_are_kept_where_the_space_says_so_and_given_to_who_spoke_al
     assert 0.5 < len(heard) / 16_000 < 5.0
     for scope in (ben, await world.scope("ana", "ben"), await world.scope(reads_all=True)):
         assert await graph.read(find_piece, scope, laughing.id, now=datetime.now(UTC)) is None
+    await agree(world, "ben")
+    await listen(world, sound)
+    ((alike, near), (_, far)) = await graph.read(nearest_sounds, ana, laughing.id, [], Filters(), 9, now=datetime.now(UTC))
+    assert (alike.place[1], alike.label) == (4, LAUGHS) and near > 0.9 > far, "the other laugh, and then what rings"
+    cleo = await world.scope("cleo")
+    assert await graph.read(nearest_sounds, cleo, laughing.id, [], Filters(), 9, now=datetime.now(UTC)) == []
     bot = replace(world.viewer("ana"), principal=None)
     assert await graph.read(find_piece, await graph.read(read_scope, bot), "another", now=datetime.now(UTC)) is None
     await policy(world, keeps_sound=False)
-    assert len(left := await kept(world)) == 2 and not any("waveform" in one or "embedding" in one for one in left)
+    assert len(left := await kept(world)) == 3 and not any("waveform" in one or "embedding" in one for one in left)
 
 
 async def test_listening_again_changes_nothing_and_another_tagger_takes_the_place_of_one(
