@@ -93,7 +93,6 @@ def interactions(
         replied = {**replied, **_to_who_is_answered(turns, told, replace(config, reply=config.told, answer=config.told))}
     people = set(participants) | {t.speaker_id for t in turns if t.speaker_id}
     strangers = {turn.track for turn in turns if turn.speaker_id is None}
-    answering = _who_answer(turns, answers)
     found: dict[str, tuple[Addressee, ...]] = {}
     for turn in turns:
         others = sorted(people - {turn.speaker_id})
@@ -102,7 +101,7 @@ def interactions(
             or _only_other(turn, others, strangers - {turn.track}, config)
             or named.get(turn.message_id, ())
             or replied.get(turn.message_id, ())
-            or _everybody(others, answering.get(turn.message_id, frozenset()), config)
+            or _everybody(others, config)
         )
     return Interactions(answers, found)
 
@@ -199,21 +198,34 @@ def _to_who_is_answered(
     return found
 
 
-def _who_answer(turns: Sequence[Spoken], answers: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Message id → person ids (or tracks of unresolved voices) of those who answer it."""
-    found: dict[str, frozenset[str]] = {}
-    for turn in turns:
-        if answered := answers.get(turn.message_id):
-            found[answered] = found.get(answered, frozenset()) | {turn.voice}
-    return found
-
-
-def _everybody(others: Sequence[str], answering: frozenset[str], config: InteractionConfig) -> tuple[Addressee, ...]:
-    """`answering`: who answer it; one alone is likelier meant than the rest."""
+def _everybody(others: Sequence[str], config: InteractionConfig) -> tuple[Addressee, ...]:
     if len(others) > config.max_everybody:
         return ()
-    alone = answering if len(answering) == 1 else frozenset()
-    return tuple(Addressee(p, config.answering if p in alone else config.everybody, How.ALL) for p in others)
+    return tuple(Addressee(person, config.everybody, How.ALL) for person in others)
+
+
+def meant_by_answer(
+    turns: Sequence[Spoken],
+    told: Interactions,
+    may_read: Mapping[str, Collection[str]],
+    config: InteractionConfig = DEFAULT,
+) -> dict[str, tuple[Addressee, ...]]:
+    """The addressees of `told`; of what was said to all, who alone answers it is likelier meant than the rest.
+
+    `may_read`: message id → its readers. An answer tells something only where all who read the turn read the answer, too: else
+    the addressee's confidence would tell who missed it that there was one."""
+    answering: dict[str, set[str]] = {}
+    for turn in turns:
+        answered = told.replies.get(turn.message_id)
+        if answered is not None and set(may_read[answered]) <= set(may_read[turn.message_id]):
+            answering.setdefault(answered, set()).add(turn.voice)
+    return {
+        message: tuple(
+            replace(to, confidence=config.answering) if to.how is How.ALL and answering.get(message) == {to.person_id} else to
+            for to in people
+        )
+        for message, people in told.addressees.items()
+    }
 
 
 # ---- what was typed

@@ -24,7 +24,7 @@ from service.graph.driver import Graph, Tx
 from service.graph.spaces import get_space
 from service.memory.attendance import attendances
 from service.memory.audience import Readers, context_of, readers
-from service.memory.interactions import Spoken, interactions
+from service.memory.interactions import Interactions, Spoken, interactions, meant_by_answer
 from service.types.audio import Samples, TextEmbedder
 from service.types.memory import Attendance
 from service.types.people import AccessPolicy, SpaceSettings
@@ -142,7 +142,8 @@ def settled(conversation: Conversation) -> Relations:
         & known
         for turn in turns
     }
-    return Relations(attendance, to, told.replies, may_read)
+    meant = meant_by_answer(turns, Interactions(told.replies, to), may_read)
+    return Relations(attendance, meant, told.replies, may_read)
 
 
 def context_texts(turns: Sequence[Spoken], may_read: Mapping[str, Readers]) -> dict[str, str]:

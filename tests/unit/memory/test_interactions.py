@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.memory.interactions import InteractionConfig, Spoken, interactions, is_question, replies
+from service.memory.interactions import InteractionConfig, Spoken, interactions, is_question, meant_by_answer, replies
 from service.memory.vocatives import vocatives
 from service.types.memory import Addressee, How
 from tests.builders import a_conversation, a_turn
@@ -153,12 +153,22 @@ def test_in_a_large_room_all_is_left_out() -> None:
 
 
 def test_who_alone_answers_what_was_said_to_all_is_likelier_meant_than_the_rest() -> None:
+    people = ("mara", "tom", "ben")
     said = (a_turn("mara", 0, 2, "I have sold the boat.", id="m0"), a_turn("tom", 2.2, 3.2, "To whom?", id="m1"))
-    to = addressees(said, {}, ("mara", "tom", "ben"))["m0"]
+    all_read = dict.fromkeys(("m0", "m1", "m2"), people)
+    to = meant_by_answer(said, interactions(said, {}, people), all_read)["m0"]
     assert {one.person_id: one.how for one in to} == {"ben": How.ALL, "tom": How.ALL}
     assert max(to, key=lambda one: one.confidence).person_id == "tom"
-    also = replace(a_turn("ben", 3.3, 4, "When?", id="m2"), answers="m0")
-    assert len({one.confidence for one in addressees([*said, also], {}, ("mara", "tom", "ben"))["m0"]}) == 1
+    also = (*said, replace(a_turn("ben", 3.3, 4, "When?", id="m2"), answers="m0"))
+    both = meant_by_answer(also, interactions(also, {}, people), all_read)["m0"]
+    assert len({one.confidence for one in both}) == 1
+
+
+def test_an_answer_that_a_reader_of_the_question_missed_tells_nothing_of_itself() -> None:
+    said = (a_turn("mara", 0, 2, "Who locks up?", id="m0"), a_turn("tom", 2.2, 3.2, "I do.", id="m1"))
+    told = interactions(said, {}, ("mara", "tom", "ben"))
+    missed = {"m0": ("ben", "mara", "tom"), "m1": ("mara", "tom")}  # Ben had left
+    assert meant_by_answer(said, told, missed) == told.addressees
 
 
 def test_only_two_people_alone_reach_the_confidence_that_opens_a_message() -> None:
