@@ -1,7 +1,7 @@
 """What does a WebVTT file say (W3C WebVTT, and what meeting tools write in its name)?
 
-Our own reader: webvtt-py leaves entities undecoded, takes two voices in one cue for one, and leaves out what stands after a blank
-line under a time, and cues that begin before 0 (tests/bench/README.md, connectors)."""
+Our own reader: webvtt-py leaves entities undecoded, takes two voices in one cue for one, and leaves out what stands after a
+blank line under a time, and cues that begin before 0 (tests/bench/README.md, connectors)."""
 
 from __future__ import annotations
 
