@@ -152,7 +152,9 @@ WITH q, vector.similarity.cosine(q.embedding__<space>, $vector) AS score
 WHERE score >= $least
 MATCH (q)-[found:FOUND]->(m:Message {space: $space})
 WHERE EXISTS { (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
-RETURN collect([m.id, m.session_id, m.index, found.score, score]) AS found
+WITH q, score, max(found.score) AS best, collect([m.id, m.session_id, m.index, found.score]) AS hits
+UNWIND hits AS hit
+RETURN collect([hit[0], hit[1], hit[2], hit[3], best, score]) AS found
 """
 
 
@@ -175,7 +177,9 @@ async def list_found_before(
         tx, for_space(LIST_FOUND_BEFORE, text_space), space=scope.space, audiences=scope.audiences, asker=scope.own, now=now,
         limit=limit, vector=vector.tolist(), about=list(about), least=(1.0 + least) / 2.0,
     )  # fmt: skip
-    return tuple(Earlier(id, (session, index), then, 2.0 * score - 1.0) for id, session, index, then, score in found)
+    return tuple(
+        Earlier(id, (session, index), then, best, 2.0 * score - 1.0) for id, session, index, then, best, score in found
+    )
 
 
 LIST_ENTITIES_OF_MESSAGES = """

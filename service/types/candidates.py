@@ -28,6 +28,8 @@ class Earlier:
     place: Place
     score: float
     """[0, 1]: how likely it was then to answer."""
+    best: float
+    """The same of the best that the question found."""
     cosine: float
     """Raw, of the two questions."""
 

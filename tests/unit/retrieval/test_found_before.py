@@ -18,11 +18,11 @@ SCORES = st.floats(0.001, 0.999)
 RANKED = st.lists(st.builds(Candidate, IDS, SCORES, st.just(())), unique_by=lambda one: one.id).map(
     lambda every: tuple(sorted(every, key=lambda one: (-one.score, one.id)))
 )
-EARLIER = st.lists(st.builds(Earlier, IDS, st.just(("s", 0)), SCORES, st.floats(LEAST, 1.0)))
+EARLIER = st.lists(st.builds(Earlier, IDS, st.just(("s", 0)), SCORES, SCORES, st.floats(LEAST, 1.0)))
 
 
-def earlier(id: str, score: float, cosine: float) -> Earlier:
-    return Earlier(id, ("monday", 0), score, cosine)
+def earlier(id: str, score: float, cosine: float, best: float | None = None) -> Earlier:
+    return Earlier(id, ("monday", 0), score, best or score, cosine)
 
 
 def test_what_the_better_wording_found_is_held_likely_again() -> None:
@@ -36,6 +36,15 @@ def test_what_the_better_wording_found_is_held_likely_again() -> None:
 def test_a_question_that_is_only_just_alike_counts_for_less() -> None:
     (held,) = held_again([Candidate("a", 0.01, ())], [earlier("a", 0.5, LEAST)], LEAST, FoundBeforeConfig(apart=1.0))
     assert math.isclose(held.score, 1 / (1 + math.exp(1.0)))
+
+
+def test_what_was_asked_no_better_before_counts_for_nothing_now() -> None:
+    now = (Candidate("sure", 0.7, ()), Candidate("other", 0.1, ()))
+    held = held_again(now, [earlier("other", 0.72, 1.0)], LEAST)
+    assert [(one.id, one.score) for one in held] == [("sure", 0.7), ("other", 0.1)]
+    assert [found.tool for found in held[1].found] == [Tool.FOUND_BEFORE], "it was found before, all the same"
+    second = held_again(now, [earlier("other", 0.3, 1.0, best=0.9), earlier("sure", 0.9, 1.0)], LEAST)
+    assert [round(one.score, 9) for one in second] == [0.9, 0.3], "not only the best of a better wording"
 
 
 @given(RANKED, EARLIER)
