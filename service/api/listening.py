@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
+import service.api.entities  # noqa: F401 - there EntityType becomes an enumeration, which the types below need
 from service.api.context import Context, TokenNotAccepted, global_id
 from service.api.outcomes import Busy, NotAllowed, NotFound, problem
 from service.errors import NotFound as Missing
