@@ -191,6 +191,8 @@ def _halves(pieces: Sequence[Piece], places: Labels, config: ClusteringConfig) -
         return [places]
     vectors = _vectors([pieces[i] for i in places])
     half = fcluster(np.maximum(linkage(vectors, method="average", metric="cosine"), 0.0), 2, criterion="maxclust") == 1
+    if half.all():  # no two of them differ: a sound that is repeated exactly
+        return [places]
     seconds = [sum(pieces[i].duration for i in places[side]) for side in (half, ~half)]
     if min(seconds) < config.parted_least:
         larger = half if seconds[0] >= seconds[1] else ~half

@@ -75,3 +75,9 @@ def test_two_seconds_of_somebody_alike_are_not_yet_a_voice_of_their_own() -> Non
     one, other = centers(0.55, rng)
     heard = np.concatenate([spoken(one, 12, 0.65, rng), spoken(other, 1, 0.65, rng)])
     assert len(voices(pieces_of(heard), LIMIT, ClusteringConfig())) == 1
+
+
+@pytest.mark.parametrize("count", [4, 7, 10])
+def test_a_sound_that_is_repeated_exactly_is_one_voice(count: int) -> None:
+    one, _ = centers(0.0, np.random.default_rng(0))
+    assert len(voices(pieces_of(np.stack([one] * count)), LIMIT, ClusteringConfig())) == 1
