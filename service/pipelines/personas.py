@@ -23,6 +23,7 @@ from service.graph.write_personas import (
     list_measured_before,
     list_shown_of,
     list_turns_to_feel,
+    list_willing,
     save_affect,
     save_personas,
 )
@@ -42,7 +43,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PersonasConfig:
-    batch: int = 256  # turns read, and written, at a time
+    batch: int = 80  # turns read, and written, at a time: what a language model reads at once (FeelingModelConfig); who takes
+    # consent back meanwhile has no word read after these
     usual: int = 200  # measured turns of a speaker, the newest, that tell how they usually sound: some hours of talk
     decoded: float = 30.0  # seconds of sound in memory at a time
 
@@ -83,7 +85,9 @@ class RememberPersonas:
         measured = await asyncio.to_thread(self._measured, turns, sound, by_channel)
         dropped, num_read = Counter[str](), 0
         for start in range(0, len(waiting), self._config.batch):
-            some = waiting[start : start + self._config.batch]
+            some = await self._still_willing(space, waiting[start : start + self._config.batch])
+            if not some:
+                continue
             said = await self._reader([_as_read(turn) for turn in some], dropped)
             felt = self._felt(turns, some, measured, before, said)
             await self._graph.write(save_affect, space, felt, self.reader)
@@ -92,6 +96,11 @@ class RememberPersonas:
             log.info("marks dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
         await self._graph.write(consolidate_sessions, space, [session_id])
         return SessionFelt(session_id, num_read, tuple(people))
+
+    async def _still_willing(self, space: str, turns: Sequence[TurnToFeel]) -> list[TurnToFeel]:
+        """Consent may be withdrawn while a session is read: what is not read by then is shown to no reader."""
+        willing = await self._graph.read(list_willing, space, sorted({turn.person for turn in turns}))
+        return [turn for turn in turns if turn.person in willing]
 
     def _measured(self, turns: Sequence[TurnToFeel], sound: Path | None, by_channel: bool) -> dict[str, Prosody]:
         """By message; with the level that the turn has in the graph, which is of all of its speech."""

@@ -186,8 +186,27 @@ class Withdrawing(Breaking):
         self.taken, self.loop = taken, asyncio.get_running_loop()
 
     def __call__(self, texts: Sequence[str]) -> Any:
+        self.calls += 1
         asyncio.run_coroutine_threadsafe(self.taken(), self.loop).result(60)
         return self.parser(texts)
+
+
+@pytest.mark.parametrize("how", ["withdrawn", "workplace"])
+async def test_after_consent_was_taken_back_no_more_words_are_shown_to_what_reads(
+    graph: Graph, space: str, parser: SpacyParser, how: str
+) -> None:
+    """Those of others are."""
+    world = await told(graph, space, [Said(who, "I love tea.", EVERYBODY) for who in ("ana", "ana", "ben", "ana")])
+    await agree(world, "ana")
+    await agree(world, "ben")
+
+    async def taken() -> None:
+        await (agree(world, "ana", Consent.WITHDRAWN) if how == "withdrawn" else make_workplace(world))
+
+    reading = Withdrawing(parser, taken)
+    await remember(graph, reading, batch=1)(space, world.session("monday"))
+    others = {"withdrawn": 1, "workplace": 0}[how]
+    assert reading.calls == 1 + others and len(await felt(world)) == others
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "workplace"])
