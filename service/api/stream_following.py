@@ -12,9 +12,8 @@ from service.api.errors import incident
 from service.api.spool import Spool, StreamNote, left_behind
 from service.errors import VoicegraphError
 from service.graph.jobs import Job, NewJob
-from service.graph.write_sessions import fail_session
 from service.pipelines.jobs import Busy, Jobs, body_hash
-from service.pipelines.live import Growing, StreamStopped
+from service.pipelines.live import Growing, StreamStopped, give_up
 from service.pipelines.recording import IngestRequest
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from service.wiring import Services
 
 LEAVE_ENDED = "leave_ended"
-"""`error` of a session whose stream may not be kept any more; what was written before stays."""
+"""`error` of a session whose stream may not be kept any more; what was written before stays its speaker's."""
 INGEST = frozenset({"ingest", "admin"})
 """Scopes of a token that may keep what is said; one of them is needed."""
 
@@ -100,7 +99,7 @@ async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, jobs: Jobs)
         note = spool.note
         if not may_keep(tokens, note.token_id):
             spool.discard()
-            await graph.write(fail_session, note.space, note.session_id, LEAVE_ENDED)
+            await graph.write(give_up, note.space, note.session_id, LEAVE_ENDED)
             continue
         try:
             await ingest_kept(jobs, spool)

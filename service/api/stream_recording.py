@@ -12,8 +12,7 @@ from service.api.spool import WAV_HEADER, Spool, StreamNote
 from service.api.stream_closing import leaves
 from service.api.stream_following import LEAVE_ENDED, ingest_kept
 from service.api.streams import OpenStream
-from service.graph.write_sessions import fail_session
-from service.pipelines.live import LIVE, Growing
+from service.pipelines.live import LIVE, Growing, give_up
 from service.types.audio import SAMPLE_RATE, Samples
 
 
@@ -68,11 +67,11 @@ class Recording:
             self.job = (await ingest_kept(self._runtime.jobs, self._spool)).id
 
     async def _left(self) -> None:
-        """Nothing is left of what is not ingested, but for the turns that were written while it might be."""
+        """Nothing is left of what is not ingested, but for turns that were written while it might be: for their speakers."""
         await self._runtime.following.stop(self._note.id)
         self._spool.discard()
         if self._sound is not None:
-            await self._runtime.services.graph.write(fail_session, self._note.space, self._note.session_id, LEAVE_ENDED)
+            await self._runtime.services.graph.write(give_up, self._note.space, self._note.session_id, LEAVE_ENDED)
 
 
 def _leave_lost(error: BaseException | None) -> bool:

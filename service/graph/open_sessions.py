@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.graph.driver import Tx, rows
+from service.graph.spaces import LOCK_SPACE
 from service.graph.write_audiences import Readers, audience_id, move_messages
 from service.graph.write_sessions import RevisionMoved, hold_session
 from service.types.audio import Segment
@@ -51,6 +52,14 @@ MATCH (s:Session {space: $space, id: $session_id})
 SET s.duration = $duration
 """
 
+GIVE_UP_SESSION = """
+MATCH (s:Session {space: $space, id: $session_id})
+WHERE s.status <> 'complete'
+SET s.status = 'failed', s.error = $error
+REMOVE s.checkpoint
+RETURN s.id AS id
+"""
+
 
 async def list_open_turns(tx: Tx, space: str, session_id: str) -> list[OpenTurn]:
     """All turns of the session so far in spoken order."""
@@ -74,3 +83,10 @@ async def save_so_far(tx: Tx, so_far: SoFar) -> RevisionMoved | None:
     await move_messages(tx, so_far.space, so_far.readers)
     await tx.run(SAVE_DURATION, space=so_far.space, session_id=so_far.session_id, duration=so_far.duration)
     return None
+
+
+async def give_up_session(tx: Tx, space: str, session_id: str, error: str) -> bool:
+    """Say by the code `error` why nobody goes on with it, and let go of what only going on needs: the checkpoint, with voices
+    of people who were not decided yet, or may not be kept. False where there is none, or it is complete. Locks the space."""
+    await tx.run(LOCK_SPACE, space=space)
+    return bool(await rows(tx, GIVE_UP_SESSION, space=space, session_id=session_id, error=error))

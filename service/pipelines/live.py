@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from service.audio.diarise import DiariserConfig
 from service.errors import VoicegraphError
 from service.graph.close_sessions import KnownPerson, list_known_people
 from service.graph.driver import Graph, Tx
-from service.graph.open_sessions import OpenTurn, SoFar, list_open_turns, reads_otherwise, save_so_far
+from service.graph.open_sessions import OpenTurn, SoFar, give_up_session, list_open_turns, reads_otherwise, save_so_far
 from service.graph.spaces import get_space
+from service.graph.write_audiences import move_messages
 from service.memory.attendance import attendances
-from service.memory.audience import Readers, readers
+from service.memory.audience import Readers, narrow, readers
 from service.memory.interactions import Spoken
 from service.pipelines.folding import Folding
 from service.pipelines.hearing import HeardTurn, HearingConfig
@@ -74,6 +76,9 @@ class Growing:
         self._bytes = 2 * round(seconds * SAMPLE_RATE)
         self._ended = self._stopped = False
         self._changed = threading.Condition()
+        self.thread = ThreadPoolExecutor(1, "stream")
+        """The reader's own. It waits most of the time: in one of those that everybody shares, six streams stopped a service of
+        two cores."""
 
     @property
     def ended(self) -> bool:
@@ -162,6 +167,17 @@ def readers_so_far(turns: list[OpenTurn], access: AccessPolicy, people: list[Kno
     bots = {person.id for person in people if person.is_bot}
     there = [a for a in attendances(spoken) if a.person_id in known]
     return {turn.message_id: readers(turn, policy=access, attendance=there, bots=bots) & known for turn in spoken}
+
+
+async def give_up(tx: Tx, space: str, session_id: str, error: str) -> None:
+    """Nobody goes on with what was written of a stream, and nobody can correct it: each turn is read by its speaker alone
+    again, and no voice is left that only going on needed. A session that is complete, or not there, stays as it is."""
+    if not await give_up_session(tx, space, session_id, error):
+        return
+    turns = await list_open_turns(tx, space, session_id)
+    people = await list_known_people(tx, space, sorted({t.speaker_id for t in turns if t.speaker_id}))
+    own = frozenset(person.id for person in people if not person.is_bot)
+    await move_messages(tx, space, {turn.message_id: narrow(turn.speaker_id) & own for turn in turns})
 
 
 async def _read(tx: Tx, space: str, session_id: str) -> tuple[SpaceSettings, list[OpenTurn], list[KnownPerson]]:

@@ -19,7 +19,7 @@ from service.graph.dump import Dump, dump_space, without_history
 from service.graph.forget_space import forget_space
 from service.graph.spaces import save_space
 from service.pipelines.ingest import IngestRequest
-from service.pipelines.live import Growing, StreamStopped
+from service.pipelines.live import Growing, StreamStopped, give_up
 from service.types.audio import SAMPLE_RATE
 from service.types.ids import fresh
 from service.types.people import SpaceSettings
@@ -32,7 +32,8 @@ SECONDS, SO_FAR = 54.0, 45.0
 
 STATUS = """
 MATCH (s:Session {space: $space})
-RETURN s.status AS status, s.duration AS duration, COUNT { (s)<-[:IN_SESSION]-() } AS num_messages
+RETURN s.id AS id, s.status AS status, s.error AS error, s.checkpoint AS checkpoint, s.duration AS duration,
+       COUNT { (s)<-[:IN_SESSION]-() } AS num_messages
 """
 READ_BY = """
 MATCH (p:Person {space: $space})-[:MAY_READ]->(:Audience)<-[:FOR]-(m:Message)
@@ -114,6 +115,26 @@ async def test_who_is_there_reads_what_is_said_while_it_goes_on_and_what_was_bro
     assert meanwhile <= await read_by_others(graph, request_of.space), "what was read meanwhile is read at the end"
 
 
+async def test_what_nobody_goes_on_with_is_read_by_its_speakers_alone_and_holds_no_voices(
+    graph: Graph, request_of: IngestRequest
+) -> None:
+    await begin_anew(graph, request_of.space)
+    async with following(graph, request_of, SO_FAR) as (_, task):
+        for _ in range(600):
+            if await read_by_others(graph, request_of.space) or task.done():
+                break
+            await asyncio.sleep(0.1)
+    (left,) = await graph.read(rows, STATUS, space=request_of.space)
+    own = {(row["person"], row["message"]) for row in await graph.read(rows, READ_BY, space=request_of.space) if row["own"]}
+    assert left["checkpoint"] and own and await read_by_others(graph, request_of.space)
+    for _ in range(2):
+        await graph.write(give_up, request_of.space, left["id"], "leave_ended")
+        (given_up,) = await graph.read(rows, STATUS, space=request_of.space)
+        assert given_up == {**left, "status": "failed", "error": "leave_ended", "checkpoint": None}
+        now = {(row["person"], row["message"]) for row in await graph.read(rows, READ_BY, space=request_of.space)}
+        assert now == own
+
+
 async def test_what_was_written_to_the_end_is_only_closed_and_twice_is_once(
     graph: Graph, request_of: IngestRequest, whole: Dump
 ) -> None:
@@ -125,4 +146,5 @@ async def test_what_was_written_to_the_end_is_only_closed_and_twice_is_once(
     assert not report.already_complete
     assert different(await dumped(graph, request_of.space), whole) == []
     assert (await an_ingest(graph)(request_of)).already_complete
+    await graph.write(give_up, request_of.space, report.session_id, "leave_ended")
     assert different(await dumped(graph, request_of.space), whole) == []
