@@ -33,7 +33,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 CREATE_SPACE = """
 CREATE (:Space {id: $space, created_at: datetime({timezone: 'UTC'}), access: 'attended', routing: 'bounded',
-                voice_access: 'narrow', anonymous_voices: 'expire', anonymous_days: 30, identity_revision: 0})
+                voice_access: 'narrow', anonymous_voices: 'expire', anonymous_days: 30, sound_days: 30, identity_revision: 0})
 """
 
 GRAPHITI_NAMES = """
