@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from service.connectors.files.clock import clock_seconds, moment, with_ends
-from service.connectors.files.source import TranscriptUnreadable
+from service.connectors.files.source import TranscriptUnreadable, described
 
 Refuse = Callable[[int, str, str], TranscriptUnreadable]
 """Of the index of an item, one of its keys (or nothing) and a complaint."""
@@ -102,7 +102,7 @@ def _canonical(item: Mapping[str, Any], place: int, refuse: Refuse) -> dict[str,
         if field in _TIMES:
             found[field], naive = _seconds(item[key], per_second)
             if found[field] is None:
-                what = f"{str(item[key])[:40]!r} is not a time: seconds, h:mm:ss, or a date with its zone."
+                what = f"{described(item[key])} is not a time: seconds, h:mm:ss, or a date with its zone."
                 raise refuse(place, key, what)
             if naive:
                 found["_naive"] = True

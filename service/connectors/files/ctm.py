@@ -10,7 +10,7 @@ from service.connectors.files.cues import numbered
 from service.connectors.files.fields import span
 from service.connectors.files.recordings import chosen
 from service.connectors.files.runs import SpokenWord, in_order, turns_of
-from service.connectors.files.source import Written, clean, speaker_label
+from service.connectors.files.source import Written, clean, described, speaker_label
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript
 
@@ -73,7 +73,7 @@ def _seconds(column: str, written: Written, number: int) -> float | None:
         return None
     value = _number(column)
     if value is None:
-        raise written.refuse(f"line {number}", f"{column[:40]!r} is not a number of seconds.")
+        raise written.refuse(f"line {number}", f"{described(column)} is not a number of seconds.")
     return value
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from service.connectors.files.source import TranscriptUnreadable
+from service.connectors.files.source import TranscriptUnreadable, described
 from service.types.audio import Segment
 
 _TIME = r"(-)?(?:([0-9]{1,6}):)?([0-5]?[0-9]):([0-5]?[0-9])(?:[.,]([0-9]{1,9}))?"
@@ -49,7 +49,7 @@ class Cues:
                 self.found.append(Cue(number, self._segment(timing)))
                 self._attached = True
             elif _NEARLY_TIMING.match(line):
-                what = f"the time {line.strip()!r} cannot be read; needed: hh:mm:ss.mmm --> hh:mm:ss.mmm."
+                what = f"the time {described(line.strip())} cannot be read; needed: hh:mm:ss.mmm --> hh:mm:ss.mmm."
                 raise TranscriptUnreadable(source=self.source, place=f"line {number}", what=what)
             elif not line.strip():
                 if not (line and self._attached and not self._paragraph):  # rolling captions begin with a line of one blank

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.runs import in_order
-from service.connectors.files.source import Written, clean, speaker_label
+from service.connectors.files.source import Written, clean, described, speaker_label
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript, TranscriptSegment
 from service.types.told import Told
@@ -52,7 +53,8 @@ def read(written: Written) -> Transcript:
     Raises TranscriptUnreadable, also for a document type: such may expand without end."""
     root = _root(written)
     slots = _slots(root, written).filled()
-    turns = [turn for tier in root.iter("TIER") if tier.get("PARENT_REF") is None for turn in _turns(tier, slots, written)]
+    tiers = [(number, tier) for number, tier in enumerate(root.iter("TIER")) if tier.get("PARENT_REF") is None]
+    turns = [turn for number, tier in tiers for turn in _turns(number, tier, slots, written)]
     return Transcript("elan", in_order(turns))
 
 
@@ -62,9 +64,9 @@ def _root(written: Written) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(written.text.lstrip())
     except ElementTree.ParseError as problem:
-        raise written.refuse(f"line {problem.position[0]}", f"not XML ({problem}).") from problem
+        raise written.refuse(f"line {problem.position[0]}", f"not XML ({expat.ErrorString(problem.code)}).") from None
     except ValueError as problem:
-        raise written.refuse("line 1", f"not XML that can be read ({problem}).") from problem
+        raise written.refuse("line 1", f"not XML that can be read ({type(problem).__name__}).") from None
 
 
 def _slots(root: ElementTree.Element, written: Written) -> _Slots:
@@ -77,21 +79,26 @@ def _slots(root: ElementTree.Element, written: Written) -> _Slots:
         order.append(id)
         if value is not None:
             if not re.fullmatch(r"[0-9]{1,12}", value):
-                raise written.refuse(f"time slot {id[:40]}", f"TIME_VALUE {value[:40]!r} is no whole number of milliseconds.")
+                raise written.refuse(
+                    f"time slot {len(order) - 1} (from 0)", f"TIME_VALUE is {described(value)}; needed: whole milliseconds."
+                )
             times[id] = int(value) / 1000
     return _Slots(order, times)
 
 
-def _turns(tier: ElementTree.Element, slots: Mapping[str, float], written: Written) -> Iterator[TranscriptSegment]:
+def _turns(number: int, tier: ElementTree.Element, slots: Mapping[str, float], written: Written) -> Iterator[TranscriptSegment]:
     label, language = _speaker(tier), tier.get("LANG_REF")
-    for annotation in tier.iter("ALIGNABLE_ANNOTATION"):
+    for place, annotation in enumerate(tier.iter("ALIGNABLE_ANNOTATION")):
         id = annotation.get("ANNOTATION_ID")
         text = clean("".join(annotation.findtext("ANNOTATION_VALUE") or ""))
         if not text:
             continue
         ends = [slots.get(annotation.get(f"TIME_SLOT_REF{side}") or "") for side in (1, 2)]
         if ends[0] is None or ends[1] is None:
-            raise written.refuse(f"annotation {id}", "its TIME_SLOT_REF1 or TIME_SLOT_REF2 names no time slot.")
+            raise written.refuse(
+                f"annotation {place} (from 0) of tier {number} (from 0)",
+                "its TIME_SLOT_REF1 or TIME_SLOT_REF2 names no time slot.",
+            )
         yield TranscriptSegment(
             Segment(ends[0], max(ends[0], ends[1])), label, text, language=language, told=Told(key=clean(id or "") or None)
         )

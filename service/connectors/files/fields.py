@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from service.connectors.files.source import MAX_NAME, TranscriptUnreadable, Written, clean, speaker_label
+from service.connectors.files.source import MAX_NAME, TranscriptUnreadable, Written, clean, described, speaker_label
 from service.types.audio import Segment
 
 
@@ -47,10 +47,8 @@ class Field:
             yield Field(value, f"{self.place}[{index}]", self.source)
 
     def refuse(self, needed: str) -> TranscriptUnreadable:
-        given = "missing" if self.value is None else repr(self.value)[:40]
-        return TranscriptUnreadable(
-            source=self.source, place=self.place or "the whole file", what=f"{given}; needed: {needed}."
-        )
+        what = f"{described(self.value)}; needed: {needed}."
+        return TranscriptUnreadable(source=self.source, place=self.place or "the whole file", what=what)
 
     def text(self) -> str | None:
         """One clean line; None when absent or blank."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +13,7 @@ from typing import Any
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.columns import rows
 from service.connectors.files.segments_told import told_of
-from service.connectors.files.source import TranscriptUnreadable, Written, clean, speaker_label
+from service.connectors.files.source import TranscriptUnreadable, Written, clean, described, speaker_label
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.connectors.files.words import between
 from service.types.audio import Segment, Transcript, TranscriptSegment, Word
@@ -20,6 +21,9 @@ from service.types.told import NOTHING_TOLD
 
 CONTAINERS = ("segments", "utterances", "sentences", "monologues", "entries", "items", "transcript", "transcription", "data")
 """Under which key the list of segments may stand, besides alone."""
+
+_KEY = re.compile(r"[a-z][A-Za-z0-9_]{0,30}")
+"""What a program calls a field; other keys may be people, or what was said."""
 
 
 def recognises(written: Written) -> bool:
@@ -34,8 +38,9 @@ def read(written: Written, format: str = "json") -> Transcript:
         items = next((document[key] for key in CONTAINERS if isinstance(document.get(key), list)), None)
         language = document.get("language")
     if not isinstance(items, list):
-        has = ", ".join(clean(str(key))[:20] for key in list(document)[:6]) if isinstance(document, dict) else "no object"
-        what = f'it has {has or "nothing"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
+        keys = [str(key) for key in document if _KEY.fullmatch(str(key))] if isinstance(document, dict) else ["no object"]
+        has = ", ".join(keys[:6])
+        what = f'it has {has or "no field of a known kind"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
         raise written.refuse("the whole file", what)
     language = language.strip() or None if isinstance(language, str) else None
     return segments_of(items, written, format, place=lambda index: f"segment {index} (from 0)", language=language)
@@ -94,7 +99,7 @@ class _Reader:
             raise self._unreadable(place, "words are not a list of objects.")
         said = [(_text(item), item) for item in items]
         said = [(text, item) for text, item in said if text]
-        times = [self._time(item, f"{place}, word {text!r}") for text, item in said]
+        times = [self._time(item, f"{place}, word {index} (from 0)") for index, (_, item) in enumerate(said)]
         filled = between(times, segment, [len(text) + 1 for text, _ in said])
         return [
             (Word(text, time, self._confidence(item)), self._speaker(item, place))
@@ -123,7 +128,7 @@ class _Reader:
         except (TypeError, ValueError, OverflowError):
             seconds = math.nan
         if not math.isfinite(seconds):
-            raise self._unreadable(place, f"{str(value)[:40]!r} is not a time in seconds.")
+            raise self._unreadable(place, f"{described(value)} is not a time in seconds.")
         return seconds
 
     def _speaker(self, item: Mapping[str, Any], place: str) -> str | None:

@@ -14,5 +14,5 @@ def chosen(names: Collection[str], source: str) -> str | None:
         return next(iter(names), None)
     if (stem := PurePath(source).stem) in names:
         return stem
-    what = f"the file describes {len(names)} recordings ({', '.join(sorted(names)[:5])}); name it after the one that is meant."
+    what = f"the file describes {len(names)} recordings; name it after the one that is meant."
     raise TranscriptUnreadable(source=source, place="the whole file", what=what)

@@ -7,7 +7,7 @@ import math
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.cues import numbered
 from service.connectors.files.recordings import chosen
-from service.connectors.files.source import TranscriptUnreadable, Written, clean_name
+from service.connectors.files.source import TranscriptUnreadable, Written, clean_name, described
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript, TranscriptSegment
 
@@ -33,7 +33,7 @@ def parse(text: str, source: str) -> Transcript:
             continue
         if columns[0] != "SPEAKER" or len(columns) not in (9, 10):
             needed = "SPEAKER <file> <channel> <start> <duration> <NA> <NA> <name> <NA> [<NA>]"
-            what = f"{len(columns)} columns beginning with {columns[0][:20]!r}; needed: {needed}."
+            what = f"{len(columns)} columns; needed: {needed}."
             raise TranscriptUnreadable(source=source, place=f"line {number}", what=what)
         start, duration = (_seconds(column, source, number) for column in columns[3:5])
         label = None if columns[7] == "<NA>" else clean_name(columns[7])
@@ -49,7 +49,7 @@ def _seconds(column: str, source: str, number: int) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0:
-        what = f"{column!r} is not a time in seconds."
+        what = f"{described(column)} is not a time in seconds."
         raise TranscriptUnreadable(source=source, place=f"line {number}", what=what)
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from service.connectors.files.source import TranscriptUnreadable, clean, speaker_label
+from service.connectors.files.source import TranscriptUnreadable, clean, described, speaker_label
 from service.types.told import Image, Told
 
 MAX_IMAGES = 20
@@ -35,7 +35,7 @@ def _key(value: Any) -> str | None:
 
 def _answers(value: Any, refuse: Refuse) -> str | None:
     if value is not None and _key(value) is None:
-        raise refuse(f"reply_to is {str(value)[:40]!r}; needed: the id of a segment.")
+        raise refuse(f"reply_to is {described(value)}; needed: the id of a segment.")
     return _key(value)
 
 

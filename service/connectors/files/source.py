@@ -117,6 +117,20 @@ def is_text(begin: bytes) -> bool:
     return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in begin)
 
 
+def described(value: Any) -> str:
+    """What an error says of a value: a number or a clock as it is, of anything else its kind alone. It may be what was said,
+    and errors are read by whoever looks after the jobs."""
+    if value is None:
+        return "missing"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return repr(value)[:40]
+    if isinstance(value, str):
+        return f"{value!r}" if _NUMBERS.fullmatch(value) else f"text of {len(value)} characters"
+    return "a list" if isinstance(value, list) else "an object"
+
+
 def clean(text: str) -> str:
     """One line with single blanks, without control characters and broken surrogates."""
     if _SURROGATE.search(text):
@@ -124,6 +138,7 @@ def clean(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
+_NUMBERS = re.compile(r"[-+0-9.,:> ]{0,40}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 """Unicode's category Cc."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -9,7 +9,7 @@ from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUn
 from service.connectors.files.cues import numbered
 from service.connectors.files.recordings import chosen
 from service.connectors.files.runs import in_order
-from service.connectors.files.source import Written, clean, speaker_label
+from service.connectors.files.source import Written, clean, described, speaker_label
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript, TranscriptSegment
 
@@ -61,7 +61,7 @@ def _text(rest: str) -> str:
 def _seconds(column: str, written: Written, number: int) -> float:
     value = _number(column)
     if value is None:
-        raise written.refuse(f"line {number}", f"{column[:40]!r} is not a time in seconds.")
+        raise written.refuse(f"line {number}", f"{described(column)} is not a time in seconds.")
     return value
 
 

