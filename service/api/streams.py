@@ -35,7 +35,7 @@ class ReadsTooSlowly(VoicegraphError):
 
 @dataclass(frozen=True, slots=True)
 class StreamsConfig:
-    max_open: int = 16  # at once in this process: two cores keep up with eight that ask, as measured; most only listen
+    max_open: int = 16  # at once in this process: ten that ask at once are answered by two cores, late; most only listen
     max_each: int = 4  # of one token
     max_followers: int = 4  # subscriptions to one stream
     max_waiting: int = 64  # events for one client: some ten seconds of talk
