@@ -15,15 +15,16 @@ from service.api.loaders import Reading
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import NotFound as Missing
 from service.errors import VoicegraphError
-from service.graph.write_entities import AliasAlready, forget_alias, save_alias
+from service.graph.write_entities import AliasAlready, AliasesTooLong, forget_alias, save_alias
 from service.types.plain import MAX_TEXT
 
 
-class JoinedAlready(VoicegraphError):
-    """AliasAlready for who may not know what it was joined to."""
+class NotJoined(VoicegraphError):
+    """AliasAlready and AliasesTooLong for who may not know all the names that these go by: the same words for each, and none
+    about what there is."""
 
-    code = "joined_already"
-    says = "It is another name of something already. Who reads everything can tell of what, and take that back."
+    code = "not_joined"
+    says = "The two cannot be joined as things are. Who reads everything can tell why."
     http_status = 409
 
 
@@ -50,10 +51,11 @@ async def join(context: Context, entity_id: str, of_id: str, why: str, key: str)
                 raise Missing(kind="entity", id=id[:MAX_TEXT])
         try:
             await reading.graph.write(save_alias, context.space, entity, of, by=principal.account_id, why=why)
-        except AliasAlready:
-            if await _joined(reading, entity):
+        except (AliasAlready, AliasesTooLong) as why_not:
+            known = isinstance(why_not, AliasAlready) and await _joined(reading, entity)
+            if known or reading.scope.reads_all:
                 raise
-            raise JoinedAlready() from None
+            raise NotJoined() from None
         return {"entity": entity, "of": of}
 
     body = {"entity": entity, "of": of, "why": why}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from service.graph.driver import Graph, rows
-from service.graph.write_entities import entity_id
+from service.graph.driver import Graph, changes, rows
+from service.graph.write_entities import MAX_ALIASES, entity_id
 from service.types.entities import EntityType
 from service.types.ids import fresh
 from tests.api.serving import Api
@@ -25,6 +25,16 @@ JOIN = f'mutation($id: ID!, $of: ID!, $key: String!) {{ joinEntities(entityId: $
 SEPARATE = f"mutation($id: ID!, $key: String!) {{ separateEntity(entityId: $id, idempotencyKey: $key) {OUTCOME} }}"
 ENTITIES = "{ entities(first: 20) { edges { node { id name aliases numMentions joined { id name ofId by why } } } } }"
 THEMES = "{ themes { label related { label numMessages weight strength } } }"
+CHAIN = """
+UNWIND range(0, size($names) - 1) AS i
+MERGE (e:Entity {id: $names[i]}) SET e.space = $space, e.type = 'thing', e.normal_name = $names[i]
+WITH collect(e) AS chain
+MATCH (into:Entity {id: $id})
+WITH chain + into AS chain
+UNWIND range(1, size(chain) - 1) AS i
+WITH chain[i - 1] AS e, chain[i] AS next
+MERGE (e)-[:ALIAS_OF]->(next)
+"""
 AUDITED = "MATCH (e:AuditEvent {space: $space}) RETURN e.action AS action, e.target AS target ORDER BY e.created_at"
 
 
@@ -97,7 +107,20 @@ async def test_what_something_was_joined_to_is_not_told_to_who_may_not_know_it(a
     )
     await do(api, JOIN, admin, id=telescope, of=dentist)
     refused = await do(api, JOIN, narrow, id=telescope, of=attic)
-    assert refused["code"] == "joined_already" and dentist not in refused["message"]
+    assert refused["code"] == "not_joined"
+    await do(api, SEPARATE, admin, id=telescope)
+
+    names = [f"{world.space}-{i}" for i in range(MAX_ALIASES)]
+    await world.graph.write(changes, CHAIN, space=world.space, id=telescope, names=names)
+    assert await do(api, JOIN, narrow, id=telescope, of=attic) == refused, "nor that, or how many, names lead to it"
+    told = await do(api, JOIN, admin, id=telescope, of=attic)
+    assert told["code"] == "aliases_too_long" and str(MAX_ALIASES) in told["message"]
+    await world.graph.write(changes, "MATCH (e:Entity {id: $id}) DETACH DELETE e", id=names[0])
+    known = {"id": telescope, "of": attic}
+    assert (await do(api, JOIN, narrow, **known))["__typename"] == "EntityJoined"
+    ana = api.token("ana", person_id=world.person("ana"), scopes=["ask", "admin"])
+    again = await do(api, JOIN, ana, id=telescope, of=entity_id(world.space, EntityType.THING, "spyglass"))
+    assert again["code"] == "alias_already" and attic in again["message"], "what they know they are told"
 
 
 async def test_themes_tell_which_others_are_spoken_of_together_with_them(api: Api, world: World) -> None:
