@@ -129,6 +129,7 @@ NODES: tuple[Node, ...] = (
         Property("zone", "string", "the original time zone, as given"),
         Property("source", "string", "file | upload | a connector's name"),
         Property("external_id", "string", "the source's own id; for a file the hash of its sound"),
+        Property("transcript", "string", "hash of the transcript beside a recording"),
         Property(
             "content_hash",
             "string",
@@ -150,7 +151,7 @@ NODES: tuple[Node, ...] = (
         Property("sounds_of", "list<string>", "ids of the people whose turns it listened to"),
         Property("checkpoint", "string", "JSON: how far the fold has been written, and its state beyond the graph"),
         unique=(("space", "external_id"),),
-        ranges=(("space", "started_at", "id"),),
+        ranges=(("space", "started_at", "id"), ("space", "transcript")),
     ),
     _node(
         "Message",

@@ -50,7 +50,7 @@ class NewSession:
     encoder: str
     embedder: str | None
     transcript: str | None = None
-    """SHA-256 of the transcript beside a recording: it must not be there already by itself."""
+    """SHA-256 of the transcript beside a recording: it must not be there by itself, before or after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,14 @@ RETURN s {.id, .space, .external_id, .content_hash, .status, .started_at, .check
 FIND_SESSION_BY_EXTERNAL_ID = """
 MATCH (s:Session {space: $space, external_id: $external_id})
 RETURN s.id AS id
+"""
+
+FIND_SESSION_BY_TRANSCRIPT = """
+MATCH (s:Session {space: $space, transcript: $transcript})
+WHERE s.status <> 'failed' OR EXISTS { (s)<-[:IN_SESSION]-(:Message) }
+RETURN s.id AS id
+ORDER BY id
+LIMIT 1
 """
 
 OPEN_SESSION = """
@@ -212,6 +220,8 @@ async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
         raise SessionConflict(what="This recording", why=f"it is session {known}")
     if session.transcript and (known := await find_session_of(tx, session.space, session.transcript)):
         raise SessionConflict(what="This transcript", why=f"without its recording it is session {known}; forget that first")
+    if beside := await rows(tx, FIND_SESSION_BY_TRANSCRIPT, space=session.space, transcript=session.external_id):
+        raise SessionConflict(what="This transcript", why=f"with its recording it is session {beside[0]['id']}")
 
 
 async def find_session_of(tx: Tx, space: str, external_id: str) -> str | None:
@@ -230,7 +240,8 @@ def _refuse_other_content(session: NewSession, there: Mapping[str, Any]) -> None
 
 
 def _session_properties(session: NewSession) -> dict[str, Any]:
-    names = ("space", "title", "started_at", "zone", "source", "external_id", "content_hash", "duration", "encoder", "embedder")
+    given = ("space", "title", "started_at", "zone", "source", "external_id", "transcript", "content_hash", "duration")
+    names = (*given, "encoder", "embedder")
     return {**{name: getattr(session, name) for name in names}, "roster": list(session.roster)}
 
 

@@ -10,18 +10,19 @@ from typing import Any
 
 import pytest
 
+from service.audio.decode import sha256
 from service.connectors.files import TranscriptUnreadable
 from service.graph.driver import Graph, rows
 from service.graph.dump import dump_space
 from service.graph.forget_space import forget_space
 from service.graph.spaces import ensure_space
-from service.graph.write_sessions import SessionConflict
+from service.graph.write_sessions import SessionConflict, fail_session, open_session
 from service.pipelines.ingest import IngestReport, IngestRequest
 from service.pipelines.written import TranscriptWithoutWords
 from service.types.audio import Segment
 from service.types.memory import Attendance
 from service.types.people import SpaceSettings
-from tests.builders import write_wav
+from tests.builders import a_session, write_wav
 from tests.graph.correction_builders import correct
 from tests.graph.ingest_process import an_ingest
 from tests.graph.test_ingest import messages, session
@@ -211,6 +212,20 @@ async def test_a_transcript_known_without_its_recording_is_not_written_again_wit
     sound = write_wav(tmp_path / "meeting.wav", a_clip("Nora", 6).samples)
     with pytest.raises(SessionConflict, match="This transcript is already there"):
         await ingest(graph, space, sound, transcript=path)
+
+
+async def test_a_transcript_known_with_its_recording_is_not_written_again_without_it(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path)
+    await graph.write(ensure_space, SpaceSettings(space))
+    beside = a_session(space, external_id="the sound", transcript=sha256(path))
+    await graph.write(open_session, beside)
+    with pytest.raises(SessionConflict, match="This transcript is already there .*with its recording"):
+        await ingest(graph, space, path, started_at=STARTED)
+    await graph.write(fail_session, space, beside.id, "transcript_does_not_fit")
+    await ingest(graph, space, path, started_at=STARTED)
+    assert len(await messages(graph, space)) == 5, "of what failed nothing was written: the words are not there yet"
 
 
 async def test_what_the_file_says_of_its_start_is_taken(graph: Graph, space: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def read(written: Written, format: str = "json") -> Transcript:
     if not isinstance(items, list):
         keys = [str(key) for key in document if _KEY.fullmatch(str(key))] if isinstance(document, dict) else ["no object"]
         has = ", ".join(keys[:6])
-        what = f'it has {has or "no field of a known kind"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
+        what = f'it has {has or "nothing known"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
         raise written.refuse("the whole file", what)
     language = language.strip() or None if isinstance(language, str) else None
     return segments_of(items, written, format, place=lambda index: f"segment {index} (from 0)", language=language)
