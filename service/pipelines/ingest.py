@@ -256,7 +256,9 @@ class Ingest:
         diarise = self._diarise(transcript, watch, stream=request.stream is not None)
         turns = heard_turns(request.path, channels, diarise, watch, hearing, sound.blocks if sound else None)
         new = (heard for heard in turns if heard.turn.index >= folding.checkpoint.next_index)
-        while batch := await asyncio.to_thread(heard_next, new, self._config.batch, as_they_come=sound is not None):
+        next_batch = partial(heard_next, new, self._config.batch, as_they_come=sound is not None)
+        thread = sound.thread if sound is not None else None
+        while batch := await asyncio.get_running_loop().run_in_executor(thread, next_batch):
             with watch.stage("recognise"):
                 worded = await asyncio.to_thread(_worded, batch, wording)
             with watch.stage("text"):
