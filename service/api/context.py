@@ -153,7 +153,8 @@ class Context(BaseContext):
         principal = self.principal
         if principal is None:
             raise NotAllowed(reason="Jobs are seen by the account that asked for them; a token is needed.")
-        return JobScope(self.space, None if "admin" in principal.scopes else principal.account_id)
+        everybody = "admin" in principal.scopes
+        return JobScope(self.space, None if everybody else principal.account_id, asker=principal.account_id)
 
     def upload(self, upload_id: str) -> Path:
         principal = self.principal

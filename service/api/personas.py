@@ -60,13 +60,15 @@ class PersonaType:
 
     @strawberry.field(description="Whom the asker lets know of it, as far as they know them.", metadata=LIST)
     async def shared_with(self) -> list[PersonType]:
-        people = await self.reading.people.load_many([share.to for share in await self.reading.shares.load(self.record.trait)])
+        ids = [self.record.trait_of(id) for id in self.reading.scope.own]
+        shown = dict.fromkeys(share.to_shown for each in await self.reading.shares.load_many(ids) for share in each)
+        people = await self.reading.people.load_many(list(shown))
         return [PersonType.from_record(person, self.reading) for person in people if person]
 
     @classmethod
     def from_record(cls, persona: Persona, reading: Reading) -> PersonaType:
         return cls(
-            id=strawberry.ID(global_id(PERSONA, persona.trait)),
+            id=strawberry.ID(global_id(PERSONA, persona.trait_of(reading.scope.own[0]))),
             kind=persona.kind,
             aspect=persona.aspect,
             emotion=persona.emotion,

@@ -100,7 +100,7 @@ async def unshare(context: Context, persona_id: str, person_id: str, key: str) -
     trait, to = local_id(persona_id, PERSONA), local_id(person_id)
 
     async def do(reading: Reading) -> None:
-        await reading.graph.write(unshare_persona, reading.scope, trait, to)
+        await reading.graph.write(unshare_persona, reading.scope, trait, to, datetime.now(UTC))
 
     return await _once(context, "unshare_persona", key, trait, to, do, shared=False)
 
@@ -115,11 +115,11 @@ async def _once(
 
     async def kept() -> Mapping[str, Any]:
         await do(await context.reading())
-        return {"trait": trait, "to": to}
+        return {}  # what and with whom stays on the share alone, which goes when it is taken back
 
-    done = await once_per_key(context, principal, kind, key, {"trait": trait, "to": to}, kept)
+    await once_per_key(context, principal, kind, key, {"trait": trait, "to": to}, kept)
     return PersonaSharingType(
-        persona_id=strawberry.ID(global_id(PERSONA, done["trait"])),
-        person_id=strawberry.ID(global_id("Person", done["to"])),
+        persona_id=strawberry.ID(global_id(PERSONA, trait)),
+        person_id=strawberry.ID(global_id("Person", to)),
         shared=shared,
     )

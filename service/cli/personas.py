@@ -100,7 +100,7 @@ def show_(
 
     now = time_of("--asked-at", asked_at) or datetime.now(UTC)
 
-    async def work(services: Services) -> list[tuple[str, Persona]]:
+    async def work(services: Services) -> list[tuple[str, str, Persona]]:
         from service.cli.who import scope_of
         from service.graph.people import find_people
         from service.memory.right_brain import said
@@ -111,11 +111,11 @@ def show_(
         concerned = sorted({id for one in found if (id := said.person_of(one))})
         people = await services.graph.read(find_people, scope, concerned)
         names = {id: known.display_name for id, known in people.items()}
-        return [(said.in_words(one, names), one) for one in found]
+        return [(one.trait_of(scope.own[0]), said.in_words(one, names), one) for one in found]
 
     found = with_services(work, space=space)
     columns = ("what", "how strong", "messages", "sessions", "since", "last", "id")
-    shown = [{"id": one.trait, "text": words, **plain(one)} for words, one in found]
+    shown = [{"id": id, "text": words, **plain(one)} for id, words, one in found]
     empty = "Nothing has shown on several occasions, or they did not agree to it (`voicegraph persona agree`)."
     show(shown, as_json, lambda: table(columns, [_row(*one) for one in found], empty=empty))
 
@@ -207,7 +207,7 @@ def _shared(person: str, trait: str, with_: str, space: str | None, *, share: bo
         if share:
             await services.graph.write(share_persona, scope, trait, to, datetime.now(UTC))
         else:
-            await services.graph.write(unshare_persona, scope, trait, to)
+            await services.graph.write(unshare_persona, scope, trait, to, datetime.now(UTC))
         return to
 
     return with_services(work, space=space)
@@ -235,7 +235,7 @@ def _record(person: str, state: str, version: str, channel: str, space: str | No
     return with_services(work, space=space)
 
 
-def _row(words: str, persona: Persona) -> tuple[Any, ...]:
+def _row(id: str, words: str, persona: Persona) -> tuple[Any, ...]:
     strength = f"{persona.intensity:.2f}"
     since, last = f"{persona.since:%Y-%m-%d}", f"{persona.last:%Y-%m-%d}"
-    return words, strength, persona.support, persona.num_sessions, since, last, persona.trait
+    return words, strength, persona.support, persona.num_sessions, since, last, id

@@ -32,12 +32,23 @@ class KeyConflict(VoicegraphError):
     http_status = 409
 
 
+OWN = ("share_persona", "unshare_persona")
+"""Kinds of jobs that nobody but who asked sees: that somebody tells others what they are like is theirs alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobScope:
     """Whose jobs may be seen: one account's, or with None everybody's of the space (scope `admin`)."""
 
     space: str
     account: str | None
+    asker: str | None = None
+    """With `account` None: whose jobs of the kinds OWN are seen; None: nobody's."""
+
+    @property
+    def gate(self) -> dict[str, Any]:
+        """What the queries ask of it, by the names of their parameters."""
+        return {"space": self.space, "account": self.account, "asker": self.account or self.asker, "own": list(OWN)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +134,14 @@ async def save_job(tx: Tx, new: NewJob, status: JobStatus, *, again: Sequence[Jo
 FIND_JOBS = """
 UNWIND $ids AS id
 MATCH (j:Job {id: id})
-WHERE j.space = $space AND ($account IS NULL OR j.account = $account)
+WHERE j.space = $space AND ($account IS NULL OR j.account = $account) AND (NOT j.kind IN $own OR j.account = $asker)
 RETURN j {.*} AS job
 """
 
 
 async def find_jobs(tx: Tx, scope: JobScope, ids: Sequence[str]) -> dict[str, Job]:
     """The jobs among `ids` that lie in `scope`, by id."""
-    found = await rows(tx, FIND_JOBS, ids=list(ids), space=scope.space, account=scope.account)
+    found = await rows(tx, FIND_JOBS, ids=list(ids), **scope.gate)
     return {job.id: job for row in found for job in (_job(row["job"]),)}
 
 
@@ -148,7 +159,7 @@ async def find_job_by_key(tx: Tx, scope: JobScope, key: str) -> Job | None:
 
 LIST_JOBS = """
 MATCH (j:Job {space: $space})
-WHERE $account IS NULL OR j.account = $account
+WHERE ($account IS NULL OR j.account = $account) AND (NOT j.kind IN $own OR j.account = $asker)
 WITH j, [j.created_at.epochSeconds * 1000000000 + j.created_at.nanosecond, j.id] AS place
 WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
 RETURN place, j {.*} AS job
@@ -158,7 +169,7 @@ ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place EN
 
 async def list_jobs(tx: Tx, scope: JobScope, *, page: Page) -> Paged[Job]:
     """Newest first."""
-    found = await rows(tx, LIST_JOBS, space=scope.space, account=scope.account, **parameters(page, newest_first=True))
+    found = await rows(tx, LIST_JOBS, **scope.gate, **parameters(page, newest_first=True))
     return paged(page, [row["place"] for row in found], {row["job"]["id"]: _job(row["job"]) for row in found})
 
 

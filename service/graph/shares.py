@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 class Share:
     by: str
     """Id of the person whose attitude or trait it is."""
+    by_shown: str
+    """Id of the person that they are shown as, whoever they were merged into."""
     to: str
     """Id of whom they told."""
+    to_shown: str
+    """Id of the person that these are shown as."""
     trait: str
-    """Persona.trait."""
+    """Persona.trait_of(by)."""
     against: bool
     """It was one against something when it was shared: turned into its opposite, it is another."""
     at: datetime
@@ -37,22 +41,26 @@ SET s.against = $against
 """
 
 FORGET_SHARES = """
-MATCH (p:Person {space: $space})-[s:SHARES {trait: $trait}]->(q:Person)
-WHERE p.id IN $own AND q.id IN $to
+MATCH (p:Person {space: $space})-[s:SHARES]->(q:Person)
+WHERE p.id IN $own AND q.id IN $to AND s.trait IN $traits
 DELETE s
 """
 
 LIST_SHARES = """
 MATCH (p:Person {space: $space})-[s:SHARES]->(q:Person)
 WHERE p.id IN $own
-RETURN p.id AS by, q.id AS to, s.trait AS trait, s.against AS against, s.at AS at
+MATCH (p) (()-[:MERGED_INTO]->()){0,12} (by:Person) WHERE NOT EXISTS { (by)-[:MERGED_INTO]->() }
+MATCH (q) (()-[:MERGED_INTO]->()){0,12} (to:Person) WHERE NOT EXISTS { (to)-[:MERGED_INTO]->() }
+RETURN p.id AS by, by.id AS by_shown, q.id AS to, to.id AS to_shown, s.trait AS trait, s.against AS against, s.at AS at
 ORDER BY at DESC, by, to, trait
 """
 
 LIST_SHARED_WITH = """
 MATCH (p:Person {space: $space})-[s:SHARES]->(q:Person)
 WHERE q.id IN $own
-RETURN p.id AS by, q.id AS to, s.trait AS trait, s.against AS against, s.at AS at
+MATCH (p) (()-[:MERGED_INTO]->()){0,12} (by:Person) WHERE NOT EXISTS { (by)-[:MERGED_INTO]->() }
+MATCH (q) (()-[:MERGED_INTO]->()){0,12} (to:Person) WHERE NOT EXISTS { (to)-[:MERGED_INTO]->() }
+RETURN p.id AS by, by.id AS by_shown, q.id AS to, to.id AS to_shown, s.trait AS trait, s.against AS against, s.at AS at
 ORDER BY at DESC, by, to, trait
 """
 
@@ -62,10 +70,11 @@ async def save_share(tx: Tx, scope: ReadScope, to: str, trait: str, *, against: 
     await tx.run(SAVE_SHARE, space=scope.space, person=scope.own[0], to=to, trait=trait, against=against)
 
 
-async def forget_shares(tx: Tx, scope: ReadScope, to: Sequence[str], trait: str) -> int:
-    """The asker shares the trait with none of `to` any more, whichever of their own ids shared it; how many shares went."""
+async def forget_shares(tx: Tx, scope: ReadScope, to: Sequence[str], traits: Sequence[str]) -> int:
+    """The asker shares none of `traits` with any of `to` any more, whichever of their own ids shared it; how many shares
+    went."""
     return (
-        await changes(tx, FORGET_SHARES, space=scope.space, own=list(scope.own), to=list(to), trait=trait)
+        await changes(tx, FORGET_SHARES, space=scope.space, own=list(scope.own), to=list(to), traits=list(traits))
     ).relationships_deleted
 
 

@@ -33,7 +33,7 @@ class SharedPersona:
     """What somebody shared with the asker, as it stands now."""
 
     by: str
-    """Id of the person whose it is."""
+    """Id of the person whose it is, as they are shown."""
     persona: Persona
     at: datetime
     """When it was shared, UTC."""
@@ -43,22 +43,24 @@ async def share_persona(tx: Tx, scope: ReadScope, trait: str, to: str, now: date
     """The asker lets the person `to` know of what they are like. Raises NotFound for what is not the asker's to see, or not to
     see with somebody listening, and for a person they know nothing of; InvalidInput for themselves."""
     await lock_space(tx, scope.space)
-    found = {one.trait: one for one in await find_personas(tx, scope, None, now) or ()}
-    if trait not in found:
+    found = next((one for one in await find_personas(tx, scope, None, now) or () if trait in _ids(one, scope)), None)
+    if found is None:
         raise NotFound(kind="persona", id=trait[:MAX_TEXT])
     if to not in await find_people(tx, scope, [to]):
         raise NotFound(kind="person", id=to[:MAX_TEXT])
     if not set(scope.own).isdisjoint(await list_same_people(tx, scope, [to])):
         raise InvalidInput(what="whom it is shared with", given="the person whose it is", needed="somebody else")
-    await save_share(tx, scope, to, trait, against=found[trait].polarity < 0)
+    await save_share(tx, scope, to, found.trait_of(scope.own[0]), against=found.polarity < 0)
 
 
-async def unshare_persona(tx: Tx, scope: ReadScope, trait: str, to: str) -> None:
+async def unshare_persona(tx: Tx, scope: ReadScope, trait: str, to: str, now: datetime) -> None:
     """Take that back, also from whoever is shown as one with `to`. Raises NotFound where it was not shared with them, and for
     who is not whose it is."""
     await lock_space(tx, scope.space)
     own = await find_subject(tx, scope, None)
-    if not own or not await forget_shares(tx, scope, await list_same_people(tx, scope, [to]), trait):
+    known = [ids for one in await find_personas(tx, scope, None, now) or () if trait in (ids := _ids(one, scope))]
+    traits = {trait}.union(*known)  # what has faded is not among these, and is taken back all the same
+    if not own or not await forget_shares(tx, scope, await list_same_people(tx, scope, [to]), sorted(traits)):
         raise NotFound(kind="share", id=trait[:MAX_TEXT])
 
 
@@ -77,16 +79,23 @@ async def find_shared(tx: Tx, scope: ReadScope, now: datetime, by: str | None = 
     if not await find_subject(tx, scope, None):
         return ()
     shares = await list_shared_with(tx, scope)
-    known = await find_people(tx, scope, sorted({share.by for share in shares}))
+    shown = {share.by: share.by_shown for share in shares}
+    known = await find_people(tx, scope, sorted(set(shown.values())))
     wanted = None if by is None else await list_same_people(tx, scope, [by])
-    found: dict[tuple[str, str], SharedPersona] = {}
-    for person in dict.fromkeys(share.by for share in shares):
-        if person not in known or (wanted is not None and person not in wanted):
+    found: dict[tuple[str, ...], SharedPersona] = {}
+    for person in shown:
+        if shown[person] not in known or (wanted is not None and person not in wanted):
             continue
         theirs = await read_scope(tx, Viewer(scope.space, None, person, (person,), False, Assurance.NONE))
-        given = {share.trait: share for share in shares if share.by in theirs.own}
+        subject = min(theirs.own)
         for persona in await find_personas(tx, theirs, None, now) or ():
-            share = given.get(persona.trait)
-            if share is not None and share.against == (persona.polarity < 0):
-                found.setdefault((min(theirs.own), persona.trait), SharedPersona(person, persona, share.at))
+            ids, against = _ids(persona, theirs), persona.polarity < 0
+            given = [one.at for one in shares if one.by in theirs.own and one.trait in ids and one.against == against]
+            if given:
+                found.setdefault((subject, *persona.key), SharedPersona(shown[person], persona, min(given)))
     return tuple(found.values())[:MOST]
+
+
+def _ids(persona: Persona, scope: ReadScope) -> frozenset[str]:
+    """Of one persona of the asker, by each of the ids that they are: it may have been shared before these were one."""
+    return frozenset(persona.trait_of(id) for id in scope.own)

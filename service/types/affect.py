@@ -180,10 +180,9 @@ class Persona:
         """What makes it one with another; not its polarity: who comes to dislike what they liked has one attitude, changed."""
         return (self.aspect.value, self.emotion.value if self.emotion else "", self.target or "")
 
-    @property
-    def trait(self) -> str:
-        """An id of it among those of the same person; tells nothing of what it is."""
-        return derived("trait", *self.key)
+    def trait_of(self, person: str) -> str:
+        """An id of it as `person`'s: of two people who are alike each has another one."""
+        return derived("trait", person, *self.key)
 
 
 def heard_on(shown: Sequence[Shown]) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from service.graph.driver import Graph, changes, rows
+from service.graph.jobs import OWN
 from service.types.ids import fresh
 from service.types.people import Consent
 from tests.api.serving import Api
@@ -32,6 +33,8 @@ LATELY = datetime.now(UTC) - STARTED - timedelta(days=20)
 PERSONAS = "{ personas { id text sharedWith { displayName } } }"
 SHARED = """query($id: ID) { sharedPersonas(personId: $id) {
   text kind aspect polarity by { displayName } concerns { displayName } evidence { text } } }"""
+SHARES = "MATCH (:Person {space: $space})-[s:SHARES]->() RETURN s"
+ALSO = "MATCH (m:Message {space: $space, speaker_id: $by}) SET m.text = 'I love hiking.'"
 OUTCOME = "{ __typename ... on PersonaSharing { shared } ... on Problem { code message } }"
 SHARE, UNSHARE = (
     f"""mutation($id: ID!, $to: ID!, $key: String!) {{
@@ -122,7 +125,7 @@ async def test_only_they_themselves_share_it_and_with_somebody_they_know(api: Ap
     nobody = fresh()
     hidden, absent = [await do(api, SHARE, ana, id=hiking, to=id) for id in (world.person("dan"), nobody)]
     assert hidden["message"].replace(world.person("dan"), "") == absent["message"].replace(nobody, "")
-    assert await world.graph.read(rows, "MATCH (:Person {space: $space})-[s:SHARES]->() RETURN s", space=world.space) == []
+    assert await world.graph.read(rows, SHARES, space=world.space) == []
 
 
 async def test_what_became_its_opposite_and_what_may_not_be_inferred_any_more_is_not_shared(api: Api, world: World) -> None:
@@ -159,3 +162,64 @@ async def test_a_merge_that_nobody_confirmed_lets_nobody_know(api: Api, world: W
     assert await told(api, cleo) == ["loves hiking"], "one person now"
     await do(api, UNSHARE, ana, id=(await own(api, ana))["loves hiking"]["id"], to=world.person("cleo"))
     assert (await told(api, ben), await told(api, cleo)) == ([], []), "by whichever of their ids it is taken back"
+
+
+async def test_a_share_stands_and_is_shown_whoever_either_of_the_two_is_merged_into(api: Api, world: World) -> None:
+    ana, ben = (api.token(name, person_id=world.person(name)) for name in ("ana", "ben"))
+    hiking = (await own(api, ana))["loves hiking"]["id"]
+    await do(api, SHARE, ana, id=hiking, to=world.person("ben"))
+    await world.merge("ben", "cleo", confirmed=False)
+    assert (await own(api, ana))["loves hiking"]["sharedWith"] == [{"displayName": "Cleo"}], "as Ben is shown now"
+    assert await told(api, ben) == ["loves hiking"]
+    await do(api, SHARE, ana, id=hiking, to=world.person("cleo"))
+    assert (await own(api, ana))["loves hiking"]["sharedWith"] == [{"displayName": "Cleo"}], "one person once"
+
+    await world.merge("ana", "dan", confirmed=True)
+    (seen,) = (await api.data(SHARED, ben, id=None))["sharedPersonas"]
+    assert (seen["text"], seen["by"]) == ("loves hiking", {"displayName": "Dan"}), "as Ana is shown now"
+    assert await told(api, ben, id=world.person("dan")) == await told(api, ben, id=world.person("ana")) == ["loves hiking"]
+    dan = api.token("dan", person_id=world.person("dan"))
+    theirs = (await own(api, dan))["loves hiking"]
+    assert theirs["id"] != hiking and theirs["sharedWith"] == [{"displayName": "Cleo"}], "the same one"
+    await do(api, SHARE, dan, id=theirs["id"], to=world.person("ben"))
+    assert (await do(api, UNSHARE, dan, id=theirs["id"], to=world.person("cleo")))["shared"] is False
+    assert await told(api, ben) == [] and (await own(api, ana))["loves hiking"]["sharedWith"] == []
+    assert await world.graph.read(rows, SHARES, space=world.space) == [], "by whichever of their ids it was shared"
+
+
+async def test_what_is_shared_with_whom_is_nowhere_but_on_the_share_and_no_administrator_is_told(
+    api: Api, world: World
+) -> None:
+    ana, ben = (api.token(name, person_id=world.person(name)) for name in ("ana", "ben"))
+    hiking, to = (await own(api, ana))["loves hiking"]["id"], world.person("ben")
+    key = fresh()
+    for query, its in ((SHARE, key), (UNSHARE, fresh()), (SHARE, key)):
+        answer = await do(api, query, ana, id=hiking, to=to, key=its)
+        assert answer["shared"] is (query == SHARE), "also again, as it was answered"
+    assert (await do(api, SHARE, ana, id=hiking, to=world.person("cleo"), key=key))["code"] == "key_conflict"
+    kept = await world.graph.read(rows, "MATCH (j:Job {space: $space}) RETURN j {.*} AS job", space=world.space)
+    assert {row["job"]["kind"] for row in kept} == set(OWN)
+    assert hiking.partition(":")[2] not in str(kept) and to not in str(kept)
+    hers = await jobs(api, ana)
+    assert {one["kind"] for one in hers} == set(OWN), "she sees what she asked for"
+    everything = ["ask", "admin", "read_all"]
+    for token in (ben, api.token("admin", scopes=everything), api.token("boss", person_id=to, scopes=everything)):
+        assert await jobs(api, token) == []
+        for one in hers:
+            assert (await api.data("query($id: ID!) { job(id: $id) { id } }", token, id=one["id"]))["job"] is None
+    herself = api.token("chief", person_id=world.person("ana"), scopes=everything)
+    await do(api, SHARE, herself, id=hiking, to=to)
+    assert [one["kind"] for one in await jobs(api, herself)] == ["share_persona"]
+
+
+async def test_of_two_who_are_alike_each_has_another_id_of_it(api: Api, world: World) -> None:
+    await world.graph.write(changes, ALSO, space=world.space, by=world.person("ben"))
+    await agree(world, "ben")
+    await read(api, world)
+    ana, ben = [(await own(api, api.token(name, person_id=world.person(name)))) for name in ("ana", "ben")]
+    assert ben["loves hiking"]["id"] != ana["loves hiking"]["id"]
+
+
+async def jobs(api: Api, token: str) -> list[dict[str, Any]]:
+    found = (await api.data("{ jobs(first: 20) { edges { node { id kind } } } }", token))["jobs"]
+    return [edge["node"] for edge in found["edges"]]
