@@ -13,6 +13,7 @@ from service.pipelines.named import people_named_in
 from service.retrieval.found_before import DEFAULTS, FoundBeforeConfig, held_again
 from service.retrieval.plan import plan
 from service.retrieval.ranking import Candidate
+from service.retrieval.sounds import asks_for_sounds
 from service.types.audio import Samples, TextEmbedder
 from service.types.candidates import Earlier
 from service.types.search import Hit
@@ -52,14 +53,17 @@ class FoundBefore:
         return tuple(ranked) if self._least is None else held_again(ranked, earlier, self._least, self._config)
 
     async def again(self, scope: ReadScope, question: str, hits: Sequence[Hit]) -> Again | None:
-        """How `question` and what it found are known again. None where the edges alone answer it, since their scores tell the
-        order and nothing else, and where nothing was found."""
+        """How `question` and what it found are known again, by scores that mean what `held` compares them with. None where
+        the edges or images alone answer it, since their scores tell the order and nothing else; where it asks for sounds, which
+        raise scores anew each time; and where nothing was found."""
         names = await self._graph.read(people_named_in, scope, question)
         planned = plan(question, names, scope.asker)
-        if self._least is None or planned.by_edges or not hits:
+        if self._least is None or planned.by_edges or asks_for_sounds(question):
+            return None
+        scores = {hit.message.id: hit.score for hit in hits[: self._config.kept] if hit.because}
+        if not scores:
             return None
         (vector,) = await asyncio.to_thread(self._embedder.queries, [planned.meaning])
-        scores = {hit.message.id: hit.score for hit in hits[: self._config.kept]}
         return Again(self._space, vector, _others(scope, planned.people), scores)
 
 

@@ -17,7 +17,7 @@ from service.pipelines.dense import Dense
 from service.pipelines.found_before import FoundBefore
 from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
-from service.retrieval.ranking import Pool, Ranker
+from service.retrieval.ranking import Candidate, Pool, Ranker
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.audio import Samples, TextEmbedder
 from service.types.candidates import Around, Earlier, Place, Read
@@ -47,6 +47,8 @@ class Looked:
     visible: int
     legs: tuple[str, ...]
     earlier: tuple[Earlier, ...] = ()
+    apart: tuple[Read, ...] = ()
+    """Candidates for what was found earlier alone; `signals` are as they are without them."""
 
 
 class OneRound:
@@ -75,16 +77,36 @@ class OneRound:
         filters: Filters,
         before: Sequence[str] = (),
         also: Mapping[Place, Tool] = _NOWHERE,
+        *,
+        again: bool = False,
     ) -> Pool:
         """Candidates in the scope, best first. `before`: ids of what a round before found, whose words extend the query;
-        `also`: further places to rank, with what found them."""
-        looked = await self.look(scope, planned, filters, before, tuple(also))
+        `also`: further places to rank, with what found them. `again`: what the asker's own earlier questions found joins; what
+        is there without it scores as it does without it."""
+        looked = await self.look(scope, planned, filters, before, tuple(also), again=again)
         by = {read.id: (Found(also[read.place], 1, 1.0),) for read in looked.signals.read if read.place in also}
-        ranked = (replace(one, found=(*one.found, *by.get(one.id, ()))) for one in self._ranker(looked.signals))
+        ranked = (replace(one, found=(*one.found, *by.get(one.id, ()))) for one in self._ranked(looked))
         return Pool(tuple(ranked), looked.visible, looked.legs, looked.earlier)
 
+    def _ranked(self, looked: Looked) -> Sequence[Candidate]:
+        """Many features are heights over the others: so what joins is ranked among all, and all the rest without it."""
+        ranked = self._ranker(looked.signals)
+        if not looked.apart:
+            return ranked
+        joining = {read.id for read in looked.apart}
+        among = self._ranker(replace(looked.signals, read=(*looked.signals.read, *looked.apart)))
+        joined = (*ranked, *(one for one in among if one.id in joining))
+        return sorted(joined, key=lambda one: (-one.score, one.id))
+
     async def look(
-        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[Place] = ()
+        self,
+        scope: ReadScope,
+        planned: Plan,
+        filters: Filters,
+        before: Sequence[str] = (),
+        also: Sequence[Place] = (),
+        *,
+        again: bool = False,
     ) -> Looked:
         """All that the ranking is made of."""
         config = self.config
@@ -102,25 +124,27 @@ class OneRound:
         near, context, earlier, (turn, *further) = await asyncio.gather(
             self._graph.read(facts_nearest, scope, space, vectors[0], filters, config.near, config.legs, candidates=num_facts),
             self._context(scope, vectors[0], filters, candidates),
-            self._earlier(scope, vectors[0], planned),
+            self._earlier(scope, vectors[0], planned, again),
             asyncio.gather(
                 *(self._dense(scope, *one, filters, config.near, config.legs, candidates=candidates) for one in asked)
             ),
         )
         hits = Hits(said[: len(queries)], said[len(queries) :], turn.found, context.found, _by_source(told), _by_source(near))
         worth = worth_reading(hits, config.signals, *(leg.found for leg in further))
-        places = tuple(dict.fromkeys((*worth, *also, *(one.place for one in earlier))))
+        ranked = dict.fromkeys((*worth, *also))
+        places = tuple(dict.fromkeys((*ranked, *(one.place for one in earlier))))
         read, around = await self._graph.read(self._read, scope, places, vectors, planned.people, filters)
         ran = (
             f"bm25:{'index' if queries or names else 'skipped(empty)'}", f"dense:{turn.how}", f"dense_context:{context.how}",
             f"fact_bm25:{told.how}", f"fact_dense:{near.how}", *(f"further:{leg.how}" for leg in further),
         )  # fmt: skip
-        signals = Signals(planned.meaning, hits, read, around, planned.windows, bool(planned.people))
+        plain = tuple(one for one in read if one.place in ranked)
+        signals = Signals(planned.meaning, hits, plain, around, planned.windows, bool(planned.people))
         ran = (*ran, f"found_before:{len(earlier)}") if earlier else ran
-        return Looked(signals, visible, ran, earlier)
+        return Looked(signals, visible, ran, earlier, tuple(one for one in read if one.place not in ranked))
 
-    async def _earlier(self, scope: ReadScope, vector: Samples, planned: Plan) -> tuple[Earlier, ...]:
-        return await self._found_before.found(scope, vector, planned.people) if self._found_before else ()
+    async def _earlier(self, scope: ReadScope, vector: Samples, planned: Plan, again: bool) -> tuple[Earlier, ...]:
+        return await self._found_before.found(scope, vector, planned.people) if self._found_before and again else ()
 
     async def _with(self, scope: ReadScope, planned: Plan, before: Sequence[str]) -> tuple[str, ...]:
         """The question with the words of what was found before, where there is any and the scope holds it."""

@@ -183,8 +183,8 @@ class Search:
         aim, heard = await listen_for(self._graph, scope, aim, step.query, filters, self._clock())
         also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
         also |= dict.fromkeys(heard.places, Tool.SOUND)
-        pool = await self._look(scope, aim, filters, step, also)
-        if self._found_before is not None and step.query == question:
+        pool = await self._look(scope, aim, filters, step, also, again=step.query == question)
+        if self._found_before is not None:
             pool = replace(pool, candidates=self._found_before.held(pool.candidates, pool.earlier))
         return _of_layers(pictured.joined(await heard.joined(self._graph, scope, pool)), filters.layers)
 
@@ -209,19 +209,21 @@ class Search:
             found |= dict.fromkeys(await self._graph.read(list_replies, scope, best), Tool.REPLIES)
         return found
 
-    async def _look(self, scope: ReadScope, planned: Plan, filters: Filters, step: Step, also: Mapping[Place, Tool]) -> Pool:
+    async def _look(
+        self, scope: ReadScope, planned: Plan, filters: Filters, step: Step, also: Mapping[Place, Tool], *, again: bool
+    ) -> Pool:
         """One round: by words and meaning; where the edges say more, among what they let through, too; by them alone where
         the question has no words of what was said."""
         narrowed = narrowing(planned, filters) if step.narrow else None
         if narrowed is None:
-            return await self._round(scope, planned, filters, step.extend, also)
+            return await self._round(scope, planned, filters, step.extend, also, again=again)
         if planned.by_edges:
             listed = await self._listed(scope, narrowed, planned)
             if planned.type is QuestionType.COMMITMENT and not planned.absent:
                 return await self._graph.read(self._promised, scope, narrowed, listed)
             return Pool(by_edges_alone(listed), await self._graph.read(count_messages, scope), (f"people:{len(listed)}",))
         wide, among, away = await asyncio.gather(
-            self._round(scope, planned, filters, step.extend, also),
+            self._round(scope, planned, filters, step.extend, also, again=again),
             self._round(scope, planned, narrowed, step.extend),
             self._listed(scope, narrowed, planned) if planned.absent else _nothing(),
         )

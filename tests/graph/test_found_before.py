@@ -12,8 +12,11 @@ from service.graph.access import ReadScope, read_scope
 from service.graph.driver import Graph, changes, rows
 from service.pipelines.clusters import remember_question
 from service.pipelines.found_before import FoundBefore
+from service.pipelines.one_round import OneRound, OneRoundConfig
 from service.pipelines.search import Search
 from service.retrieval.found_before import FoundBeforeConfig
+from service.retrieval.plan import plan
+from service.retrieval.signals import SignalsConfig
 from service.types.people import Principal
 from service.types.search import Filters, Tool
 from tests.graph.graph_builders import HashedWords, Said, World
@@ -102,6 +105,27 @@ async def test_about_somebody_else_is_another_question(asking: Asking) -> None:
     await asking.remember(ana, "What did Bo say of the old bridge on Friday?", {1: 0.9})
     assert set(await asking.found_again(ana, "What did Bo say of the old bridge?")) == {1}
     assert await asking.found_again(ana, "What did Cy say of the old bridge?") == {}
+
+
+async def test_what_joins_from_before_leaves_what_all_else_scores_as_it_is(asking: Asking) -> None:
+    ana, aim = await asking.world.scope("ana"), plan(SHORT, {})
+    await asking.remember(ana, FULL, {2: 0.9})
+    small = OneRoundConfig(terms=2, near=2, signals=SignalsConfig(pool=2, reach=0))
+    round = OneRound(asking.graph, HashedWords(), small, found_before=asking.before)
+    alone, joined = await round(ana, aim, Filters()), await round(ana, aim, Filters(), again=True)
+    assert alone.earlier == () and [one.id for one in joined.earlier] == [asking.world.message(2)]
+    assert {one.id for one in joined.candidates} - {one.id for one in alone.candidates} == {asking.world.message(2)}
+    scores = {one.id: one.score for one in joined.candidates}
+    assert [(one.id, one.score) for one in alone.candidates] == [(one.id, scores[one.id]) for one in alone.candidates]
+    assert [one.score for one in joined.candidates] == sorted(scores.values(), reverse=True)
+
+
+async def test_what_a_sound_or_the_order_alone_made_likely_is_not_kept_as_that(asking: Asking) -> None:
+    ana, hits = await asking.world.scope("ana"), (await asking.search(await asking.world.scope("ana"), FULL)).hits
+    assert await asking.before.again(ana, FULL, hits) is not None
+    assert await asking.before.again(ana, "When did someone laugh about the old bridge on Friday?", hits) is None
+    by_images = [replace(hit, because=()) for hit in hits]
+    assert await asking.before.again(ana, FULL, by_images) is None and await asking.before.again(ana, FULL, []) is None
 
 
 async def test_expired_it_is_found_no_more_and_without_questions_kept_nothing_is_written(asking: Asking) -> None:

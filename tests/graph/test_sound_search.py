@@ -10,8 +10,11 @@ from service.errors import InvalidInput
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
 from service.pipelines.answer import Answerer
+from service.pipelines.clusters import remember_question
+from service.pipelines.found_before import FoundBefore
 from service.pipelines.search import Search
 from service.pipelines.sound_search import SoundSearch
+from service.retrieval.found_before import FoundBeforeConfig
 from service.types.ids import fresh
 from service.types.people import SpaceSettings
 from service.types.search import AnswerStatus, Filters, SearchResult, Tool
@@ -50,6 +53,18 @@ async def test_a_plain_question_finds_where_somebody_laughs_about_it_first(world
     assert other.hits[0].message.index == 4
     hers = await plainly(world, "When did Ana laugh?", "ben")
     assert by_sound(hers) == [1] and hers.hits[0].message.index == 1
+
+
+async def test_asked_again_and_again_it_scores_as_it_did_the_first_time(world: World) -> None:
+    ana, texts = await world.scope("ana"), HashedWords()
+    before = FoundBefore(world.graph, texts, FoundBeforeConfig(alike={texts.embedding_space.name: 0.3}, better=-10.0))
+    search, scores = Search(world.graph, texts, found_before=before), []
+    for question in ("When was someone laughing about the trip?", "the trip?") * 3:
+        found = await search(ana, question)
+        again = await before.again(ana, question, found.hits)
+        await remember_question(world.graph, ana, question, [], 1, again)
+        scores.append({hit.message.id: round(hit.score, 5) for hit in found.hits})
+    assert scores[2] == scores[4] and scores[3] == scores[5] == scores[1]
 
 
 async def test_the_answer_is_what_was_said_laughing(world: World) -> None:

@@ -42,9 +42,16 @@ class Recording(OneRound):
     last: Looked | None = None
 
     async def look(
-        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str] = (), also: Sequence[Place] = ()
+        self,
+        scope: ReadScope,
+        planned: Plan,
+        filters: Filters,
+        before: Sequence[str] = (),
+        also: Sequence[Place] = (),
+        *,
+        again: bool = False,
     ) -> Looked:
-        looked = await super().look(scope, planned, filters, before, also)
+        looked = await super().look(scope, planned, filters, before, also, again=again)
         if self.last is None and not before:
             self.last = looked
         return looked
