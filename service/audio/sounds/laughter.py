@@ -17,8 +17,8 @@ from service.types.sounds import SoundLabel, Tagged
 
 @dataclass(frozen=True, slots=True)
 class LaughterConfig:
-    """Chosen and measured on the same sounds, 2026-11 (tests/bench/README.md, sounds): 15 acted laughs, of which it finds a
-    third, and 637 clips of talk and exclamations, of which it takes two for laughter. It means loud and regular laughs."""
+    """Chosen on acted laughs, exclamations and talk, 2026-11; what it finds of these, and what it takes for a laugh, is in
+    tests/bench/README.md (Sounds). It means loud and regular laughs."""
 
     shortest: float = 0.11  # seconds from burst to burst: 9 a second
     longest: float = 0.36  # 3 a second
