@@ -221,7 +221,7 @@ async def test_a_transcript_known_with_its_recording_is_not_written_again_withou
     await graph.write(ensure_space, SpaceSettings(space))
     beside = a_session(space, external_id="the sound", transcript=sha256(path))
     await graph.write(open_session, beside)
-    with pytest.raises(SessionConflict, match="This transcript is already there .*with its recording"):
+    with pytest.raises(SessionConflict, match=r"This transcript is already there .*with its recording"):
         await ingest(graph, space, path, started_at=STARTED)
     await graph.write(fail_session, space, beside.id, "transcript_does_not_fit")
     await ingest(graph, space, path, started_at=STARTED)

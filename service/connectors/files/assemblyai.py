@@ -9,7 +9,7 @@ from service.connectors.files.fields import Field, has, span
 from service.connectors.files.runs import SpokenWord, in_order, turns_of
 from service.connectors.files.source import Written
 from service.connectors.files.transcript_format import TranscriptFormat
-from service.types.audio import Transcript
+from service.types.audio import Transcript, TranscriptSegment
 
 
 def recognises(written: Written) -> bool:
@@ -20,21 +20,33 @@ def recognises(written: Written) -> bool:
 
 def read(written: Written) -> Transcript:
     """The words of its utterances, else of the whole; each with the speaker it has itself, for labels of words are made better
-    than those of utterances. Raises TranscriptUnreadable, also for a transcript that failed."""
+    than those of utterances. An utterance without words is one turn.
+
+    Raises TranscriptUnreadable, also for a transcript that failed."""
     whole = Field.whole(written)
     if whole["status"].value not in (None, "completed"):
         raise whole["status"].refuse("a transcript that is completed")
     language = whole["language_code"].text()
     language = language.replace("_", "-") if language else None
     utterances = list(whole["utterances"])
-    groups = [(utterance["words"], utterance) for utterance in utterances] if utterances else [(whole["words"], whole)]
-    turns = [turn for words, of in groups for turn in turns_of(_words(words, of), language=language)]
+    turns = [turn for of in utterances or [whole] for turn in _turns(of, language)]
+    whole["words"].need_turns(turns, whole["text"])
     return Transcript("assemblyai", in_order(turns), language)
 
 
-def _words(words: Iterable[Field], of: Field) -> Iterable[SpokenWord]:
+def _turns(of: Field, language: str | None) -> list[TranscriptSegment]:
+    turns = turns_of(_words(of), language=language)
+    text, time = of["text"].text(), span(of["start"].seconds(1000), of["end"].seconds(1000))
+    if turns or text is None:
+        return turns
+    if time is None:
+        raise of["words"].refuse("words with times, or start and end")
+    return [TranscriptSegment(time, of["speaker"].label() or of["channel"].label("Channel"), text, language=language)]
+
+
+def _words(of: Field) -> Iterable[SpokenWord]:
     channel, speaker = of["channel"].label("Channel"), of["speaker"].label()
-    for word in words:
+    for word in of["words"]:
         time = span(word["start"].seconds(1000), word["end"].seconds(1000))
         yield SpokenWord(
             word["text"].text() or "", time, word["speaker"].label() or speaker or channel, word["confidence"].share()

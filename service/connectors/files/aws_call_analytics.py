@@ -36,9 +36,8 @@ def _turn(turn: Field, language: str | None) -> TranscriptSegment:
     if segment is None:
         raise turn["BeginOffsetMillis"].refuse("BeginOffsetMillis and EndOffsetMillis")
     words = tuple(_words(turn["Items"]))
-    return TranscriptSegment(
-        segment, turn["ParticipantRole"].label(), turn["Content"].text(), words, language, Told(key=turn["Id"].key())
-    )
+    text = turn["Content"].text() or " ".join(word.text for word in words) or None
+    return TranscriptSegment(segment, turn["ParticipantRole"].label(), text, words, language, Told(key=turn["Id"].key()))
 
 
 def _words(items: Iterable[Field]) -> Iterable[Word]:

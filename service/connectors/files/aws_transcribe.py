@@ -40,6 +40,7 @@ def read(written: Written) -> Transcript:
         ]
     else:
         turns = turns_of(_words(results["items"], _labels(results["speaker_labels"])), language=language)
+    results["items"].need_turns(turns, *(whole_text["transcript"] for whole_text in results["transcripts"]))
     return Transcript("aws-transcribe", in_order(turns), language)
 
 

@@ -35,14 +35,20 @@ def read(written: Written) -> Transcript:
     ]
     several = len({phrase["channel"].key() for phrase in phrases}) > 1
     turns = [_batch(phrase, several) if is_batch else _fast(phrase, several) for phrase in phrases]
-    return Transcript("azure", in_order(turn for turn in turns if turn.text))
+    said = [turn for turn in turns if turn.text]
+    told = [text["display"] for text in whole["combinedRecognizedPhrases"]] + [
+        text["text"] for text in whole["combinedPhrases"]
+    ]
+    where = next((phrase["nBest"] for phrase in phrases if is_batch), whole["recognizedPhrases" if is_batch else "phrases"])
+    where.need_turns(said, *told)
+    return Transcript("azure", in_order(said))
 
 
 def _batch(phrase: Field, several: bool) -> TranscriptSegment:
     best = next(iter(phrase["nBest"]), Field(None, f"{phrase.place}.nBest[0]", phrase.source))
     label = phrase["speaker"].label() or best["speaker"].label()
     words = tuple(_words(best["words"], "word")) or tuple(_words(best["displayWords"], "displayText"))
-    text = best.first_of("display", "maskedITN", "itn", "lexical").text()
+    text = best.first_of("display", "maskedITN", "itn", "lexical").text() or " ".join(word.text for word in words) or None
     if text and len(words) == len(text.split()):  # words are lexical: "hello world" of "Hello, world."
         words = tuple(Word(shown, w.segment, w.confidence) for shown, w in zip(text.split(), words, strict=True))
     elif text and clean(" ".join(word.text for word in words)) != text:
@@ -55,7 +61,7 @@ def _fast(phrase: Field, several: bool) -> TranscriptSegment:
     return TranscriptSegment(
         _required(phrase),
         _within(phrase, phrase["speaker"].label(), several),
-        phrase["text"].text(),
+        phrase["text"].text() or " ".join(word.text for word in words) or None,
         words,
         phrase["locale"].text(),
     )

@@ -31,14 +31,17 @@ def read(written: Written) -> Transcript:
     for index, channel in enumerate(channels):
         language = channel["detected_language"].text()
         best = next(iter(channel["alternatives"]), None)
-        words = _words(best["words"], index if len(channels) > 1 else None) if best else ()
-        turns += turns_of(words, language=language)
+        if best is None:
+            continue
+        said = turns_of(_words(best["words"], index if len(channels) > 1 else None), language=language)
+        best["words"].need_turns(said, best["transcript"])
+        turns += said
     return Transcript("deepgram", in_order(turns))
 
 
 def _live(messages: Field) -> Iterable[TranscriptSegment]:
     connection: str | None = None
-    words: dict[int, list[SpokenWord]] = {}
+    words: dict[int, list[Field]] = {}
     for message in messages:
         if message["is_final"].value is not True:
             continue
@@ -49,8 +52,10 @@ def _live(messages: Field) -> Iterable[TranscriptSegment]:
         channel = int(next(iter(message["channel_index"]), message["channel_index"]).number() or 0)
         best = next(iter(message["channel"]["alternatives"]), None)
         if best:
-            words.setdefault(channel, []).extend(_words(best["words"], None))
-    return [turn for channel in sorted(words) for turn in turns_of(words[channel])]
+            best["words"].need_turns(list(best["words"]), best["transcript"])
+            words.setdefault(channel, []).extend(best["words"])
+    several = len(words) > 1
+    return [turn for channel in sorted(words) for turn in turns_of(_words(words[channel], channel if several else None))]
 
 
 def _words(words: Iterable[Field], channel: int | None) -> Iterable[SpokenWord]:

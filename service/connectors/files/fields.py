@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,11 @@ class Field:
     def refuse(self, needed: str) -> TranscriptUnreadable:
         what = f"{described(self.value)}; needed: {needed}."
         return TranscriptUnreadable(source=self.source, place=self.place or "the whole file", what=what)
+
+    def need_turns(self, turns: Sequence[object], *texts: Field) -> None:
+        """Raises TranscriptUnreadable where `texts` say something and none of it became one of `turns`, which stand here."""
+        if not turns and any(text.text() for text in texts):
+            raise self.refuse("words with times, for the file has text")
 
     def text(self) -> str | None:
         """One clean line; None when absent or blank."""

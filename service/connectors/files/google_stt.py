@@ -11,6 +11,9 @@ from service.connectors.files.source import Written
 from service.connectors.files.transcript_format import TranscriptFormat
 from service.types.audio import Segment, Transcript, TranscriptSegment
 
+SAME = 0.1
+"""Seconds by which a result may begin after the words that it repeats: times are given in tenths."""
+
 
 def recognises(written: Written) -> bool:
     document = written.peek()
@@ -24,8 +27,9 @@ def recognises(written: Written) -> bool:
 
 
 def read(written: Written) -> Transcript:
-    """Of a response or a finished operation, v1 and v2. Where words have speakers, only the last result of a channel that has
-    them is read for them: it holds all words again. A result without words is one turn. Raises TranscriptUnreadable."""
+    """Of a response or a finished operation, v1 and v2. Where words have speakers, and the last result of a channel that has
+    them begins where the channel does, it holds all words again and is read alone; else all are. A result without words is
+    one turn. Raises TranscriptUnreadable."""
     whole = Field.whole(written)
     if has(whole.value, "response"):
         whole = whole["response"]
@@ -37,10 +41,7 @@ def read(written: Written) -> Transcript:
 
 
 def _turns(results: Sequence[Field], channel: str | None) -> list[TranscriptSegment]:
-    diarised = [result for result in results if any(_label(word) for word in _best_words(result))]
-    if diarised:
-        language = _language(diarised[-1])
-        return turns_of(_spoken(_best_words(diarised[-1]), channel), language=language)
+    results = _once(results)
     turns: list[TranscriptSegment] = []
     end = 0.0
     for result in results:
@@ -57,6 +58,25 @@ def _turns(results: Sequence[Field], channel: str | None) -> list[TranscriptSegm
             turns.append(TranscriptSegment(Segment(end, max(end, result_end)), channel, text, language=language))
         end = max(end, result_end or end)
     return turns
+
+
+def _once(results: Sequence[Field]) -> Sequence[Field]:
+    """Without those whose words the last one with speakers has again: only where it begins where they all do."""
+    last = max((n for n, result in enumerate(results) if any(_label(word) for word in _best_words(result))), default=None)
+    begins = None if last is None else _begins(results[last])
+    if last is None or begins is None:
+        return results
+    for result in results[:last]:
+        first, end = _begins(result), _seconds(result.first_of("resultEndTime", "resultEndOffset"))
+        if first < begins - SAME if first is not None else end is not None and end <= begins:
+            return results
+    return results[last:]
+
+
+def _begins(result: Field) -> float | None:
+    """When its first word does."""
+    word = next(iter(_best_words(result)), None)
+    return None if word is None else _seconds(word.first_of("startTime", "startOffset"), absent=0.0)
 
 
 def _spoken(words: Iterable[Field], channel: str | None) -> Iterable[SpokenWord]:

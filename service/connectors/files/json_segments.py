@@ -21,7 +21,8 @@ from service.types.told import NOTHING_TOLD
 
 CONTAINERS = ("segments", "utterances", "sentences", "monologues", "entries", "items", "transcript", "transcription", "data")
 """Under which key the list of segments may stand, besides alone."""
-
+WORDS = ("words", "word_segments")
+"""Where words stand again without their segments."""
 _KEY = re.compile(r"[a-z][A-Za-z0-9_]{0,30}")
 """What a program calls a field; other keys may be people, or what was said."""
 
@@ -35,15 +36,22 @@ def read(written: Written, format: str = "json") -> Transcript:
     document = written.document()
     items, language = document, None
     if isinstance(document, dict):
-        items = next((document[key] for key in CONTAINERS if isinstance(document.get(key), list)), None)
+        lists = [document[key] for key in CONTAINERS if isinstance(document.get(key), list)]
+        items = next((items for items in lists if items), lists[0] if lists else None)
         language = document.get("language")
     if not isinstance(items, list):
         keys = [str(key) for key in document if _KEY.fullmatch(str(key))] if isinstance(document, dict) else ["no object"]
         has = ", ".join(keys[:6])
         what = f'it has {has or "nothing known"}; needed: "segments": [...], or a list of {{start, end, speaker, text}}.'
         raise written.refuse("the whole file", what)
+    if not items and isinstance(document, dict) and any(_says(document.get(key)) for key in ("text", "transcript", *WORDS)):
+        raise written.refuse("the whole file", "it has words and no segments; needed: segments with start, end and text.")
     language = language.strip() or None if isinstance(language, str) else None
     return segments_of(items, written, format, place=lambda index: f"segment {index} (from 0)", language=language)
+
+
+def _says(value: Any) -> bool:
+    return bool(value.strip() if isinstance(value, str) else value)
 
 
 def parse(text: str, source: str) -> Transcript:

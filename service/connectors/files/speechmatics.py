@@ -30,18 +30,20 @@ def read(written: Written) -> Transcript:
     messages = list(whole) if isinstance(whole.value, list) else [whole]
     final = [message for message in messages if message["message"].value in (None, FINAL)]
     language = whole["metadata"]["transcription_config"]["language"].text() if not isinstance(whole.value, list) else None
+    several = len({result["channel"].label("Channel") for message in final for result in message["results"]}) > 1
     channels: dict[str | None, list[SpokenWord]] = {}
     for message in final:
+        message["results"].need_turns(list(message["results"]), message["metadata"]["transcript"])
         for result in message["results"]:
-            word = _word(result)
+            word = _word(result, several)
             if word is not None:
                 channels.setdefault(result["channel"].label("Channel"), []).append(word)
     turns = [turn for words in channels.values() for turn in turns_of(words, language=language)]
     return Transcript("speechmatics", in_order(turns), language)
 
 
-def _word(result: Field) -> SpokenWord | None:
-    """None for what is neither a word nor punctuation."""
+def _word(result: Field, several: bool) -> SpokenWord | None:
+    """None for what is neither a word nor punctuation. Labels count within a channel."""
     kind = result["type"].value
     if kind not in ("word", "punctuation", "entity"):
         return None
@@ -50,7 +52,8 @@ def _word(result: Field) -> SpokenWord | None:
     time = span(result["start_time"].seconds(), result["end_time"].seconds())
     if time is None:
         raise result["start_time"].refuse("start_time and end_time")
-    label = None if speaker == "UU" else speaker or result["channel"].label("Channel")
+    channel = result["channel"].label("Channel")
+    label = None if speaker == "UU" else f"{channel} {speaker}" if several and channel and speaker else speaker or channel
     before = result["attaches_to"].value in (None, "previous", "both")
     return SpokenWord(best["content"].text() or "", time, label, best["confidence"].share(), kind == "punctuation" and before)
 
