@@ -47,7 +47,7 @@ STORES: tuple[Store, ...] = (
         "fold checkpoints",
         "graph: Session.checkpoint",
         "embeddings of turns not decided yet",
-        "emptied when the session is complete; with the session",
+        "emptied when the session is complete, or a stream's is given up; with the session",
         ("Session",),
     ),
     Store("messages", "graph", "what was said, its embeddings, who said it to whom", _WITH_SPACE, ("Message",)),
@@ -118,7 +118,7 @@ STORES: tuple[Store, ...] = (
         "uploads",
         "data directory: uploads/",
         "recordings and voice clips sent over HTTP; what is said on streams that are remembered, with whose token",
-        "24 h after the last use, clips after 1 h; of a stream at its end, where leave to keep it has ended",
+        "24 h after the last use, clips after 1 h; of a stream with its space, and at its end where leave to keep it has ended",
     ),
     Store(
         "tokens",

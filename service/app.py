@@ -69,6 +69,7 @@ def create_app(
         sweeper.cancel()
         await following.stop()
         await queue.stop()
+        following.let_go()
 
     app = FastAPI(
         title="Voicegraph",
@@ -89,7 +90,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
     graph = runtime.services.graph
     while True:
         try:
-            await take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs)
+            await take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following)
             await asyncio.to_thread(runtime.uploads.sweep)
             await asyncio.to_thread(answers.forget_expired)
             spaces = await graph.read(list_spaces)

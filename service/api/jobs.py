@@ -232,9 +232,15 @@ def runner(services: Services, uploads: Uploads, following: Following) -> Run:
 
     async def run(job: Job, progress: Progress) -> Done:
         body = json.loads(job.request)
-        if stream := body.get("stream"):
-            progress(0.0, "listen")
+        if not (stream := body.get("stream")):
+            return await ingested(job, body, progress)
+        progress(0.0, "listen")
+        async with following.until_over(services.graph, job.space, stream):
             await following.written(stream)
+            return await ingested(job, body, progress)
+
+    async def ingested(job: Job, body: Mapping[str, Any], progress: Progress) -> Done:
+        stream = body.get("stream")
         request = IngestRequest(
             path=uploads.path(job.account, body["upload"]),
             space=job.space,

@@ -11,6 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from service.api.context import NotAllowed, TokenNotAccepted
 from service.api.errors import incident
+from service.api.spool import StreamForgotten
 from service.api.streams import ReadsTooSlowly, TooManyStreams
 from service.errors import VoicegraphError
 
@@ -63,6 +64,7 @@ _CLOSINGS: tuple[tuple[type[VoicegraphError], Closing], ...] = (
     (TokenNotAccepted, Closing.TOKEN),
     (StreamNeedsToken, Closing.TOKEN),
     (NotAllowed, Closing.NOT_ALLOWED),
+    (StreamForgotten, Closing.NOT_ALLOWED),
     (TooManyStreams, Closing.TOO_MANY),
     (ReadsTooSlowly, Closing.TOO_SLOW),
     (StreamIdle, Closing.IDLE),

@@ -8,11 +8,12 @@ from types import TracebackType
 import numpy as np
 
 from service.api.context import Context, NotAllowed, TokenNotAccepted
-from service.api.spool import WAV_HEADER, Spool, StreamNote
+from service.api.spool import WAV_HEADER, Spool, StreamForgotten
 from service.api.stream_closing import leaves
 from service.api.stream_following import LEAVE_ENDED, ingest_kept
 from service.api.streams import OpenStream
 from service.pipelines.live import LIVE, Growing, give_up
+from service.pipelines.stream_notes import StreamNote
 from service.types.audio import SAMPLE_RATE, Samples
 
 
@@ -35,7 +36,7 @@ class Recording:
         return self
 
     def keep(self, samples: Samples) -> None:
-        """Raises UploadTooLarge, NoRoom."""
+        """Raises UploadTooLarge, NoRoom, StreamForgotten."""
         raw = (np.clip(samples, -1, 32767 / 32768) * 32768).astype("<i2").tobytes()
         self._spool.write(raw, limit=self._limit)
         self._samples += len(samples)
@@ -64,7 +65,7 @@ class Recording:
                 await self._left()
         if kept:
             self._runtime.following.over(self._note.id)
-            self.job = (await ingest_kept(self._runtime.jobs, self._spool)).id
+            self.job = (await ingest_kept(self._runtime.following, self._runtime.jobs, self._spool)).id
 
     async def _left(self) -> None:
         """Nothing is left of what is not ingested, but for turns that were written while it might be: for their speakers."""
@@ -75,4 +76,4 @@ class Recording:
 
 
 def _leave_lost(error: BaseException | None) -> bool:
-    return error is not None and any(isinstance(one, TokenNotAccepted | NotAllowed) for one in leaves(error))
+    return error is not None and any(isinstance(one, TokenNotAccepted | NotAllowed | StreamForgotten) for one in leaves(error))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.errors import NotFound, VoicegraphError
+from service.pipelines.stream_notes import NOTE, SOUND
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _PART = ".part-"
@@ -126,4 +127,9 @@ class Uploads:
     def _files(self) -> Iterator[tuple[Path, float]]:
         for folder in self.directory.glob("*/"):
             keep = self.config.keep_clip_seconds if folder.name == "anybody" else self.config.keep_seconds
-            yield from ((path, keep) for path in folder.iterdir() if path.is_file())
+            yield from ((path, keep) for path in folder.iterdir() if path.is_file() and not _is_note(path))
+
+
+def _is_note(path: Path) -> bool:
+    """Of a stream: it goes after its sound, when what was written of that is given up."""
+    return path.name.startswith(SOUND) and path.name.endswith(NOTE)

@@ -19,6 +19,7 @@ from service.graph.jobs import (
     KeyConflict,
     NewJob,
     find_job_by_key,
+    find_jobs,
     finish_job,
     save_interrupted,
     save_job,
@@ -88,10 +89,15 @@ class Jobs:
             await self._graph.write(finish_job, id, JobStatus.INTERRUPTED, error="interrupted: the service was stopped")
         self._live.clear()
 
-    async def submit(self, new: NewJob) -> Job:
-        """Queued, once per key: again gives the same job, an interrupted one goes on. Raises KeyConflict, Busy."""
+    def works_on(self, job_id: str) -> bool:
+        """Whether it waits in this process's queue, or is done by it just now."""
+        return job_id in self._live
+
+    async def submit(self, new: NewJob, *, again: tuple[JobStatus, ...] = (JobStatus.INTERRUPTED,)) -> Job:
+        """Queued, once per key: again gives the same job; one that ended in a state of `again` goes on. Raises KeyConflict,
+        Busy."""
         known = await self._graph.read(find_job_by_key, JobScope(new.space, new.account), new.key)
-        if known is not None and (known.body_hash != new.body_hash or known.status is not JobStatus.INTERRUPTED):
+        if known is not None and (known.body_hash != new.body_hash or known.status not in again):
             return _same(known, new)
         if known is not None and known.id in self._live:  # silent for long, and alive all the same
             return known
@@ -99,7 +105,7 @@ class Jobs:
             raise Busy(waiting=self._queue.qsize())
         self._entering += 1
         try:
-            job, ours = await self._graph.write(save_job, new, JobStatus.QUEUED, again=(JobStatus.INTERRUPTED,))
+            job, ours = await self._graph.write(save_job, new, JobStatus.QUEUED, again=again)
         finally:
             self._entering -= 1
         if ours:
@@ -124,6 +130,9 @@ class Jobs:
 
         self._live[job.id] = replace(job, status=JobStatus.RUNNING, stage="starting")
         try:
+            if not await self._graph.read(find_jobs, JobScope(job.space, job.account), [job.id]):
+                self._live.pop(job.id)  # its space was forgotten, and is not to come back
+                return
             done = await self._run(job, progress)
             result = json.dumps(done.result, sort_keys=True)
             finish = partial(finish_job, id=job.id, status=JobStatus.COMPLETE, session_id=done.session_id, result=result)

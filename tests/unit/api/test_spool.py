@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from service.api.spool import WAV_HEADER, Spool, StreamNote, left_behind
+from service.api.spool import WAV_HEADER, Spool, StreamForgotten, left_behind, without_sound
 from service.api.uploads import UploadConfig, Uploads, UploadTooLarge
 from service.audio import decode
+from service.pipelines.stream_notes import StreamNote, forget_streams
 
 NOTE = StreamNote("s1", "home", "account", "token", "Supper", "Europe/Vienna", datetime(2026, 11, 2, tzinfo=UTC).isoformat())
 SOUND = WAV_HEADER + b"\1\0" * 16_000
@@ -56,13 +58,43 @@ def test_of_a_process_that_ended_between_the_sound_and_the_job_the_upload_is_tak
     assert files(tmp_path) == {upload.id} and list(left_behind(tmp_path)) == []
 
 
-def test_what_may_not_be_kept_leaves_nothing_and_a_note_alone_is_forgotten(tmp_path: Path) -> None:
+def test_what_may_not_be_kept_leaves_nothing_also_where_it_is_an_upload_already(tmp_path: Path) -> None:
     begun(tmp_path).discard()
     assert files(tmp_path) == set()
     spool = begun(tmp_path)
-    spool.path.unlink()
+    spool.finish()
     spool.close()
-    assert list(left_behind(tmp_path)) == [] and files(tmp_path) == set()
+    (left,) = left_behind(tmp_path)
+    left.discard()
+    assert files(tmp_path) == set()
+
+
+def test_a_note_whose_sound_was_swept_is_told_of_once_and_no_other(tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    assert list(without_sound(tmp_path)) == []
+    upload = spool.finish()
+    assert list(without_sound(tmp_path)) == []
+    uploads = Uploads(tmp_path, UploadConfig(max_bytes=10))
+    assert uploads.sweep(uploads.path("account", upload.id).stat().st_mtime + 25 * 3600) == 1
+    spool.close()
+    assert list(left_behind(tmp_path)) == []
+    assert [note.id for note in without_sound(tmp_path)] == ["s1"]
+    assert list(without_sound(tmp_path)) == [] and files(tmp_path) == set()
+
+
+def test_streams_of_a_space_go_with_it_and_who_writes_one_is_told(tmp_path: Path) -> None:
+    over, going_on = begun(tmp_path), Spool.begun(tmp_path / "other", replace(NOTE, id="s2"))
+    over.finish()
+    elsewhere = Spool.begun(tmp_path / "account", replace(NOTE, id="s3", space="office"))
+    elsewhere.write(SOUND, limit=len(SOUND))
+    assert forget_streams(tmp_path, "home") == 2
+    assert files(tmp_path) == {".stream-s3", ".stream-s3.json"}
+    for late in (lambda: going_on.write(SOUND, limit=len(SOUND)), going_on.finish):
+        with pytest.raises(StreamForgotten):
+            late()
+    going_on.discard()
+    assert files(tmp_path) == {".stream-s3", ".stream-s3.json"}
+    elsewhere.write(b"", limit=len(SOUND))
 
 
 def test_no_more_is_kept_than_an_upload_may_have(tmp_path: Path) -> None:
