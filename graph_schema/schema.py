@@ -456,7 +456,7 @@ EDGES: tuple[Edge, ...] = (
         ("Person",),
         "lets them know of an attitude or trait, one edge for each; which, and in what words, is read when it is shown",
         (
-            Property("trait", "string", "id that follows from what it is and whom it concerns"),
+            Property("trait", "string", "id that follows from whose and what it is, and whom it concerns"),
             Property("against", "boolean", "it was one against something then; turned into its opposite it is not shared"),
             Property("at", "datetime", "since when"),
         ),
