@@ -11,6 +11,8 @@ from itertools import pairwise
 from service.types.audio import Segment
 
 _CLOCK = re.compile(r"^(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-5]?[0-9])(?:[.,]([0-9]{1,6}))?$")
+_CHARACTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LETTERS = re.compile(r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 _DATE = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}")
 
 
@@ -24,6 +26,10 @@ class EndsConfig:
     """… and the seconds allowed beyond them. By hand."""
     usual: float = 2.5
     """Words a second of the last turn, which nothing follows: 150 words a minute."""
+    characters: float = 2.0
+    """Chinese and Japanese characters that last as long as a word: some five are said a second. By hand."""
+    letters: float = 5.0
+    """… and letters of scripts that put no blanks between words (Thai, Lao, Burmese, Khmer, Tibetan)."""
 
 
 def clock_seconds(text: str) -> float | None:
@@ -46,6 +52,12 @@ def moment(text: str) -> datetime | None:
     return found if 1970 < found.year < 2200 else None
 
 
+def _num_words(text: str, config: EndsConfig) -> float:
+    characters, letters = len(_CHARACTERS.findall(text)), len(_LETTERS.findall(text))
+    others = len(_LETTERS.sub(" ", _CHARACTERS.sub(" ", text)).split())
+    return others + characters / config.characters + letters / config.letters
+
+
 def with_ends(starts: Sequence[float], texts: Sequence[str], config: EndsConfig | None = None) -> list[Segment]:
     """A segment for each start, in the order given; the next start is the nearest later one of the list."""
     config = config or EndsConfig()
@@ -53,7 +65,7 @@ def with_ends(starts: Sequence[float], texts: Sequence[str], config: EndsConfig 
     following = dict(pairwise(ordered))
     segments = []
     for start, text in zip(starts, texts, strict=True):
-        words = len(text.split())
+        words = _num_words(text, config)
         end = start + words / config.usual
         if start in following:
             end = min(following[start], start + words / config.slow + config.rest)

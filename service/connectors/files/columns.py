@@ -145,7 +145,17 @@ def _check_order(items: Sequence[Any], refuse: Refuse) -> None:
 
 def _relative(item: Mapping[str, Any], base: float) -> dict[str, Any]:
     ends = [field for field in ("start", "end") if isinstance(item.get(field), float) and item[field] >= EPOCH]
-    return {**item, **{field: item[field] - base for field in ends}}
+    words = item.get("words")
+    told = {"words": [_relative_word(word, base) for word in words]} if isinstance(words, list) else {}
+    return {**item, **{field: item[field] - base for field in ends}, **told}
+
+
+def _relative_word(word: Any, base: float) -> Any:
+    """With times that count from `base` where they counted from 1970, and as they are where they did not."""
+    if not isinstance(word, Mapping):
+        return word
+    times = {field: _seconds(word[field], 1.0)[0] for field in ("start", "end") if word.get(field) is not None}
+    return {**word, **{field: time - base for field, time in times.items() if time is not None and time >= EPOCH}}
 
 
 def _ended(items: Sequence[Any]) -> list[Any]:

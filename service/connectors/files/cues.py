@@ -33,13 +33,15 @@ class Cues:
 
     source: str
     comments: bool
-    """Whether NOTE, STYLE and REGION blocks may stand between cues (WebVTT)."""
+    """Whether NOTE, STYLE and REGION blocks may stand between cues, and cues may have names (WebVTT): in SRT only numbers."""
     found: list[Cue] = field(default_factory=list)
     recovered: int = 0
     _paragraph: list[str] = field(default_factory=list)
     _attached: bool = False
     """Whether the paragraph stands right under its timing."""
     _skipping: bool = False
+    _number: int | None = None
+    """Of the last cue, where it has one."""
 
     def read(self, numbered: Iterable[tuple[int, str]]) -> Cues:
         """Raises TranscriptUnreadable at a timing that cannot be read."""
@@ -68,8 +70,9 @@ class Cues:
         return Segment(max(start, 0.0), max(start, end, 0.0))
 
     def _end_paragraph(self, *, before_timing: bool = False) -> None:
-        if before_timing and self._paragraph and self._is_identifier():
-            self._paragraph.pop()
+        if before_timing:
+            name = self._paragraph.pop().strip() if self._paragraph and self._is_identifier() else ""
+            self._number = int(name) if _is_number(name) else None
         if self._paragraph:
             if not self._attached:
                 self.recovered += 1
@@ -80,9 +83,15 @@ class Cues:
     def _is_identifier(self) -> bool:
         """Whether the last line before a timing names the cue rather than being text that lost its place."""
         last, alone = self._paragraph[-1].strip(), len(self._paragraph) == 1
-        if self._attached:
-            return last.isdigit() and not alone
-        return last.isdigit() or (alone and (not self.found or bool(self.found[-1].lines)))
+        if _is_number(last) and not (alone and not self._attached):  # a number may be said, too: names of cues count on
+            return self._number is not None and int(last) == self._number + 1 and not (alone and self._attached)
+        if self._attached or not alone:
+            return False
+        return _is_number(last) or (self.comments and (not self.found or bool(self.found[-1].lines)))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:

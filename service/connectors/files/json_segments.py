@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -87,7 +87,13 @@ class _Reader:
         if not isinstance(text, str | None):
             raise self._unreadable(place, f"text is {type(text).__name__}; needed: a string.")
         told = told_of(item, lambda what: self._unreadable(place, what))
+        words, is_whole = _with_all_of(text, words)
         speakers = _speakers([said_by for _, said_by in words], speaker)
+        if not is_whole:  # the text says what the words do not: it is kept, and whose it is, is not known where they differ
+            self.recovered += 1
+            label = speakers[0] if len(set(speakers)) == 1 else None
+            yield TranscriptSegment(segment, label, clean(text or ""), (), language, told)
+            return
         if len(set(speakers)) <= 1:
             label = speakers[0] if speakers else speaker
             said = clean(text) if text is not None else " ".join(word.text for word, _ in words)
@@ -161,6 +167,34 @@ def _text(word: Mapping[str, Any]) -> str:
     """Of one word; a number may be a word, what is missing is none."""
     text = word.get("word", word.get("text"))
     return clean(str(text)) if isinstance(text, str | int | float) and not isinstance(text, bool) else ""
+
+
+def _with_all_of(text: str | None, words: list[tuple[Word, str | None]]) -> tuple[list[tuple[Word, str | None]], bool]:
+    """The words, each with what the text has after it and no word says; and whether the words are in the text, in its order."""
+    tokens = (text or "").split()
+    if not tokens or not words or _bare("".join(tokens)) == _bare("".join(word.text for word, _ in words)):
+        return words, True
+    found: list[tuple[Word, str | None]] = []
+    begin = 0
+    for word, said_by in words:
+        parts = [_bare(part) for part in word.text.split()]
+        last = range(begin, len(tokens) - len(parts) + 1)
+        at = next((n for n in last if [_bare(token) for token in tokens[n : n + len(parts)]] == parts), None)
+        if at is None:
+            return words, False
+        if found and at > begin:
+            before, whose = found[-1]
+            found[-1] = (replace(before, text=clean(" ".join((before.text, *tokens[begin:at])))), whose)
+        before_first = tokens[begin:at] if not found else []
+        found.append((replace(word, text=clean(" ".join((*before_first, *tokens[at : at + len(parts)])))), said_by))
+        begin = at + len(parts)
+    last_word, whose = found[-1]
+    found[-1] = (replace(last_word, text=clean(" ".join((last_word.text, *tokens[begin:])))), whose)
+    return found, True
+
+
+def _bare(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _speakers(given: Sequence[str | None], of_segment: str | None) -> list[str | None]:

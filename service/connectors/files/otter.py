@@ -40,9 +40,12 @@ def recognises(written: Written) -> bool:
 def read(written: Written) -> Transcript:
     """Only starts are written: a turn ends where the next begins. Raises TranscriptUnreadable without any header."""
     turns: list[_Turn] = []
+    above = ""
     for _, line in numbered(written.text):
         found = _header(line)
-        if found is not None:
+        is_said = found is not None and not _named(line) and bool(above.strip())  # somebody says a time
+        above = line
+        if found is not None and not is_said:
             turns.append(found)
         elif turns and line.strip() and not _FOOTER.match(line.strip()):
             turns[-1].lines.append(line)

@@ -15,6 +15,7 @@ from service.types.audio import Segment, Transcript, TranscriptSegment
 
 NEEDED = "<file> <channel> <speaker> <begin> <end> [<labels>] <text>"
 _NOTHING_SAID = frozenset({"ignore_time_segment_in_scoring", "inter_segment_gap", "excluded_region"})
+_LABELS = re.compile(r"^<[^<>\s]*>(?!\S)")
 _ALTERNATIVES = re.compile(r"\{([^{}/]*)(?:/[^{}]*)?\}")
 _OPTIONAL = re.compile(r"\(([^()]*)\)")
 _MARK = re.compile(r"(?<!\S)(?:%\S+|@)(?!\S)")
@@ -50,8 +51,7 @@ def read(written: Written) -> Transcript:
 
 
 def _text(rest: str) -> str:
-    if rest.startswith("<"):
-        rest = rest.partition(">")[2]
+    rest = _LABELS.sub("", rest)
     if rest.strip().lower() in _NOTHING_SAID:
         return ""
     said = _OPTIONAL.sub(r" \1 ", _ALTERNATIVES.sub(r" \1 ", rest))

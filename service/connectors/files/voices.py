@@ -63,7 +63,7 @@ def names_in(cues: Sequence[Sequence[str]], config: NameConfig | None = None) ->
     prefixes = [[name for line in lines if (name := _prefix(line, config))] for lines in cues]
     short = Counter(name for found in prefixes for name in found)
     usual = sum(1 for found in prefixes if found) >= config.usual * len(cues)
-    return frozenset(name for name, n in short.items() if n >= config.repeated or (usual and _looks_like_a_name(name)))
+    return frozenset(name for name, n in short.items() if n >= config.repeated or (usual and looks_like_a_name(name)))
 
 
 def _prefix(line: str, config: NameConfig) -> str | None:
@@ -73,7 +73,8 @@ def _prefix(line: str, config: NameConfig) -> str | None:
     return name if name and len(name.split()) <= config.most_words else None
 
 
-def _looks_like_a_name(name: str) -> bool:
+def looks_like_a_name(name: str) -> bool:
+    """By its capitals, where its script has them."""
     words = name.split()
     return all(not word[0].islower() or word.lower() in _PARTICLES for word in words) and not words[0].islower()
 
@@ -84,10 +85,10 @@ def _tagged(cue: Cue) -> Iterator[_Part]:
     position = 0
     text = "\n".join(cue.lines)
     for tag in _VOICE.finditer(text):
-        yield _Part(label, _plain(text[position : tag.start()]))
-        label = None if tag[2] else clean_name(_plain(tag[1] or ""))
+        yield _Part(label, plain(text[position : tag.start()]))
+        label = None if tag[2] else clean_name(plain(tag[1] or ""))
         position = tag.end()
-    yield _Part(label, _plain(text[position:]))
+    yield _Part(label, plain(text[position:]))
 
 
 def _prefixed(parts: Sequence[_Part], names: frozenset[str]) -> Iterator[_Part]:
@@ -107,7 +108,8 @@ def _prefixed(parts: Sequence[_Part], names: frozenset[str]) -> Iterator[_Part]:
         yield _Part(label, "\n".join(lines))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Clean lines without the formats' own tags, entities decoded once; other signs stay: "a < b and c > d" is said."""
     marked = "<" in text or "{" in text
     lines = (clean(html.unescape(_TAG.sub("", line) if marked else line)) for line in _lines(text))
     return "\n".join(line for line in lines if line)

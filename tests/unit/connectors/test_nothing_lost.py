@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from service.connectors.files import TranscriptUnreadable, detect, named
+from service.connectors.files.clock import with_ends
 from service.connectors.files.source import Written
 from service.types.audio import Transcript
 
@@ -120,3 +121,84 @@ def test_labels_of_two_channels_are_two_people() -> None:
         ("caller S1", "hi"),
         (None, "hm"),
     ]
+
+
+def cues(*texts: str) -> str:
+    return "WEBVTT\n\n" + "".join(f"00:{2 * n:02}.000 --> 00:{2 * n + 2:02}.000\n{text}\n\n" for n, text in enumerate(texts))
+
+
+def test_lines_under_a_name_are_read_as_any_others() -> None:
+    meet = cues("(Ana Ruiz)\nTom &amp; Jerry aren&#39;t here", "(Bo)\nI like a < b and <i>c</i> > d")
+    assert said(read("vtt", meet)) == [("Ana Ruiz", "Tom & Jerry aren't here"), ("Bo", "I like a < b and c > d")]
+
+
+@pytest.mark.parametrize("noise", ["(sighs)", "(Laughter)", "(quietly)"])
+def test_a_noise_is_nobody(noise: str) -> None:
+    assert said(read("vtt", cues(f"{noise}\nI do not know.", "Me neither."))) == [
+        (None, f"{noise} I do not know."),
+        (None, "Me neither."),
+    ]
+    meet = cues(f"(Ana Ruiz)\n{noise}\nI do not know.", "(Bo)\nMe neither.")
+    assert said(read("vtt", meet)) == [("Ana Ruiz", f"{noise} I do not know."), ("Bo", "Me neither.")]
+
+
+def test_only_a_number_names_a_cue_of_srt() -> None:
+    srt = "1\n00:00:01,000 --> 00:00:02,000\nHello\n\nthere my friend\n00:00:03,000 --> 00:00:04,000\nbye\n"
+    transcript = read("srt", srt)
+    assert said(transcript) == [(None, "Hello there my friend"), (None, "bye")] and transcript.recovered == 1
+
+
+def test_a_number_before_a_time_is_said_unless_it_counts_on() -> None:
+    assert said(read("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHow many?\n42\n00:03.000 --> 00:04.000\nOh.\n")) == [
+        (None, "How many? 42"),
+        (None, "Oh."),
+    ]
+    counted = "WEBVTT\n\n1\n00:01.000 --> 00:02.000\nHow many?\n2\n00:03.000 --> 00:04.000\nOh.\n"
+    assert said(read("vtt", counted)) == [(None, "How many?"), (None, "Oh.")]
+
+
+def test_what_looks_like_a_label_or_a_clock_is_said() -> None:
+    assert said(read("stm", "day 1 ana 1.00 2.00 <3 thanks a lot\n")) == [("ana", "<3 thanks a lot")]
+    assert said(read("stm", "day 1 ana 1.00 2.00 <O,F0,F> thanks\n")) == [("ana", "thanks")]
+    otter = "Ana Ruiz  0:03\nWhen does it leave?\n10:30\nThen we run.\n\nBo  0:15\nYes.\n\n1:02\nLate.\n"
+    assert said(read("otter", otter)) == [
+        ("Ana Ruiz", "When does it leave? 10:30 Then we run."),
+        ("Bo", "Yes."),
+        (None, "Late."),
+    ]
+
+
+def test_words_that_only_the_text_has_stay() -> None:
+    words = [
+        {"word": "hello", "start": 0, "end": 1, "speaker": "A"},
+        {"word": "bye", "start": 3, "end": 4, "speaker": "B"},
+    ]
+    segment = {"start": 0, "end": 5, "text": "Well, hello to you bye now", "words": words}
+    assert said(read("json", [segment])) == [("A", "Well, hello to you"), ("B", "bye now")]
+    other = read("json", [{**segment, "text": "something else altogether"}])
+    assert said(other) == [(None, "something else altogether")] and other.recovered == 1
+    alone = read("json", [{**segment, "words": words[:1]}])
+    assert said(alone) == [("A", "Well, hello to you bye now")]
+    assert [word.text for word in alone.segments[0].words] == ["Well, hello to you bye now"]
+
+
+def test_turns_last_as_long_as_what_is_said_in_any_script() -> None:
+    chinese = "我们明天早上九点在火车站见面然后一起去博物馆好吗"
+    found = with_ends([0.0, 100.0, 200.0], [chinese, chinese, "We meet at nine at the station tomorrow, is that fine?"])
+    assert found[0].duration == pytest.approx(len(chinese) / 2 + 2)
+    assert with_ends([0.0], ["สวัสดีครับ"])[0].duration == pytest.approx(10 / 5 / 2.5)
+
+
+def test_words_count_from_where_their_segment_does() -> None:
+    begin = 1_772_445_600.0
+    words = [
+        {"word": "hello", "start": begin + 1, "end": begin + 2},
+        {"word": "there", "start": (begin + 2) * 1000, "end": None},
+    ]
+    segments = [
+        {"start": begin, "end": begin + 3, "text": "hello there", "words": words},
+        {"start": begin + 5, "end": begin + 6, "text": "yes", "words": [{"word": "yes", "start": 5.1, "end": 5.9}]},
+    ]
+    found = read("json", segments).segments
+    times = [[word.segment.start, word.segment.end] for part in found for word in part.words]
+    assert times == [[1, 2], [2, 3], [5.1, 5.9]]
