@@ -16,7 +16,7 @@ MATCH (named:Person {space: $space}) WHERE named.id IN $people
 MATCH (named) (()-[:MERGED_INTO]-()){0,12} (p:Person)
 WITH collect(DISTINCT p.id) AS ids
 CALL (ids) {
-  MATCH (a:AudioMemory {space: $space}) WHERE a.of IN ids
+  MATCH (a:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE a.of IN ids OR m.speaker_id IN ids
   DETACH DELETE a
 }
 MATCH (s:Session {space: $space}) WHERE any(id IN s.sounds_of WHERE id IN ids)
@@ -28,6 +28,17 @@ MATCH (p:Person {space: $space}) WHERE p.id IN $people
   AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
     IN ['withdrawn', 'opted_out']
 RETURN p.id AS id LIMIT 1
+"""
+
+FORGET_SOUNDS_OF_UNWILLING = """
+MATCH (a:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE m.id IN $messages
+MATCH (p:Person {space: $space, id: m.speaker_id})
+WHERE EXISTS {
+  MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person)
+  WHERE COLLECT { MATCH (same)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+    IN ['withdrawn', 'opted_out']
+}
+DETACH DELETE a
 """
 
 FORGET_ALL_SOUNDS = """
@@ -59,7 +70,7 @@ DETACH DELETE a
 
 
 async def forget_sounds_of(tx: Tx, space: str, people: Sequence[str]) -> None:
-    """All sounds of `people` and of whoever is merged with them. The caller holds the lock."""
+    """All sounds of `people` and of whoever is merged with them, and of turns that are theirs now. The caller has the lock."""
     await tx.run(FORGET_SOUNDS_OF, space=space, people=list(people))
 
 
@@ -67,6 +78,11 @@ async def obey_unheard(tx: Tx, space: str, people: Sequence[str]) -> None:
     """Of `people`, who are one from now on, no sound stays if one of them refused. The caller holds the lock."""
     if await rows(tx, FIND_UNWILLING_TO_BE_HEARD, space=space, people=list(people), purpose=KEEP_AUDIO):
         await forget_sounds_of(tx, space, people)
+
+
+async def obey_unheard_turns(tx: Tx, space: str, messages: Sequence[str]) -> None:
+    """Of turns that have become somebody else's, no sound stays if that one refused. The caller holds the lock."""
+    await tx.run(FORGET_SOUNDS_OF_UNWILLING, space=space, messages=list(messages), purpose=KEEP_AUDIO)
 
 
 async def obey_sound_policy(tx: Tx, space: str, *, workplace: bool, keeps_sound: bool, days: int) -> None:

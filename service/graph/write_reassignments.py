@@ -12,6 +12,7 @@ import numpy as np
 
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
+from service.graph.forget_sounds import obey_unheard_turns
 from service.types.audio import EmbeddingSpace
 from service.types.people import Consent, Exemplar
 
@@ -224,12 +225,14 @@ async def count_holdings(tx: Tx, space: str, person_id: str) -> tuple[int, int]:
 
 
 async def save_turns(tx: Tx, space: str, turns: Sequence[TurnHeld]) -> None:
-    """Let each turn be held as it says: with `speaks` by its speaker, without by nobody."""
+    """Let each turn be held as it says: with `speaks` by its speaker, without by nobody. Of those who refused that it be kept
+    how they sound, what was kept of these turns goes. The caller holds the lock."""
     given = [turn for turn in turns if turn.speaks is not None]
     taken = [turn for turn in turns if turn.speaks is None]
     for query, some in ((GIVE_TURNS, given), (TAKE_TURNS, taken), (SAVE_UTTERED, turns)):
         if some:
             await tx.run(query, space=space, turns=[_turn(turn) for turn in some])
+    await obey_unheard_turns(tx, space, [turn.message_id for turn in given])
 
 
 def _turn(turn: TurnHeld) -> dict[str, Any]:
