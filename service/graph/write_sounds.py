@@ -36,6 +36,10 @@ class TurnToHear:
     track: str
     pending: bool
     """It is of somebody who agreed, and whose sounds in this session were not listened for yet."""
+    overlapped: float = 0.0
+    """Seconds while somebody else spoke, too."""
+    readers: frozenset[str] = frozenset()
+    """As `Message.readers` has them."""
 
     @property
     def rate(self) -> float | None:
@@ -43,11 +47,23 @@ class TurnToHear:
         return self.words / self.net_speech if self.words and self.net_speech > 0 else None
 
 
+@dataclass(frozen=True, slots=True)
+class SpokenBefore:
+    """How somebody spoke in a turn of an earlier session."""
+
+    channel: str | None
+    manner: Manner
+    readers: frozenset[str]
+    """As `Message.readers` has them."""
+
+
 LIST_TURNS_TO_HEAR = """
 MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space, id: $session_id, status: $complete})
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 OPTIONAL MATCH (p:Person)-[:SPEAKS]->(m)
-RETURN m {message_id: m.id, .start, .end, .net_speech, .channel, level: m.level_dbfs} AS turn, p.id AS person,
+RETURN m {message_id: m.id, .start, .end, .net_speech, .channel, level: m.level_dbfs,
+          overlapped: coalesce(m.overlapped, 0.0)} AS turn,
+       p.id AS person, coalesce(m.readers, '') AS readers,
        l.label AS track, size(split(trim(coalesce(m.text, '')), ' ')) AS words, coalesce(m.text, '') = '' AS silent,
        coalesce(s.sounds_by, '') = $by AND p.id IN coalesce(s.sounds_of, []) AS heard
 ORDER BY m.index
@@ -60,7 +76,8 @@ MATCH (p:Person {space: $space, id: person})
 RETURN person, COLLECT {
   MATCH (p)-[:SPEAKS]->(m:Message)
   WHERE m.said_at < s.started_at AND m.net_speech > 0 AND m.text IS NOT NULL
-  RETURN m {.channel, level: m.level_dbfs, rate: size(split(trim(m.text), ' ')) / m.net_speech}
+  RETURN m {.channel, level: m.level_dbfs, rate: size(split(trim(m.text), ' ')) / m.net_speech,
+            readers: coalesce(m.readers, '')}
   ORDER BY m.said_at DESC, m.id LIMIT $limit
 } AS manners
 """
@@ -102,6 +119,7 @@ async def list_turns_to_hear(tx: Tx, space: str, session_id: str, by: str) -> tu
             track=row["track"],
             words=0 if row["silent"] else row["words"],
             pending=row["person"] in willing and not row["heard"],
+            readers=frozenset(row["readers"].split()),
         )
         for row in found
     )
@@ -109,11 +127,14 @@ async def list_turns_to_hear(tx: Tx, space: str, session_id: str, by: str) -> tu
 
 async def list_manners_before(
     tx: Tx, space: str, session_id: str, people: Sequence[str], limit: int
-) -> dict[str, list[tuple[str | None, Manner]]]:
-    """How loud and fast each of `people` spoke before this session, with the channel, the newest first."""
+) -> dict[str, list[SpokenBefore]]:
+    """How loud and fast each of `people` spoke before this session, the newest first."""
     found = await rows(tx, LIST_MANNERS_BEFORE, space=space, session_id=session_id, people=list(people), limit=limit)
     return {
-        row["person"]: [(one["channel"], Manner(one["level"], None, one["rate"], None)) for one in row["manners"]]
+        row["person"]: [
+            SpokenBefore(one["channel"], Manner(one["level"], None, one["rate"], None), frozenset(one["readers"].split()))
+            for one in row["manners"]
+        ]
         for row in found
     }
 

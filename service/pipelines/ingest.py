@@ -164,7 +164,8 @@ class Ingest:
         if self._sounds is not None and not written:
             with watch.stage("sounds"):
                 by_channel = info.channels > 1 and request.transcript is None
-                await self._sounds(session.space, session.id, sound=request.path, by_channel=by_channel)
+                given = request.transcript is not None
+                await self._sounds(session.space, session.id, sound=request.path, by_channel=by_channel, given=given)
         if self._mirror is not None:
             progress(self._config.known_share, "mirror")
             with watch.stage("mirror"):

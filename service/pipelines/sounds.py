@@ -18,7 +18,15 @@ from service.audio.sounds.piece import PieceConfig, encoded
 from service.audio.sounds.spectra import embedding
 from service.graph.driver import Graph
 from service.graph.spaces import get_space
-from service.graph.write_sounds import TurnToHear, finish_sounds, list_manners_before, list_turns_to_hear, save_sounds
+from service.graph.write_audiences import PUBLIC
+from service.graph.write_sounds import (
+    SpokenBefore,
+    TurnToHear,
+    finish_sounds,
+    list_manners_before,
+    list_turns_to_hear,
+    save_sounds,
+)
 from service.memory.manner import MannerConfig, Usually, manners, usually
 from service.types.audio import Segment, Waveform
 from service.types.sounds import HeardSound, Manner, Piece, SoundLabel, SoundTagger, Tagged
@@ -42,6 +50,14 @@ class SessionHeard:
     """Listened to now; of people who did not agree none is."""
     num_sounds: int
     """Heard in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    sound: Path
+    by_channel: bool
+    given: bool
+    keeps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +89,22 @@ class RememberSounds:
         self._graph, self._tagger, self._name, self._clock = graph, tagger, name, clock
         self._config = config or SoundsConfig()
 
-    async def __call__(self, space: str, session_id: str, *, sound: Path, by_channel: bool = False) -> SessionHeard:
-        """`by_channel`: the channels of the recording hold different people. Raises the decoder's errors, and the tagger's
-        where it cannot be loaded."""
+    async def __call__(
+        self, space: str, session_id: str, *, sound: Path, by_channel: bool = False, given: bool = False
+    ) -> SessionHeard:
+        """`by_channel`: the channels of the recording hold different people. `given`: a transcript came with it, which may say
+        who speaks when; nobody listened for who speaks besides, so no piece is kept and nothing is heard in turns that overlap.
+        Raises the decoder's errors, and the tagger's where it cannot be loaded."""
         turns = await self._graph.read(list_turns_to_hear, space, session_id, self._name)
         waiting = [turn for turn in turns if turn.pending]
         if not waiting:
             return SessionHeard(session_id, 0, 0)
         people = sorted({turn.person for turn in waiting if turn.person})
         before = await self._graph.read(list_manners_before, space, session_id, people, self._config.usual)
-        keeps = (await self._graph.read(get_space, space)).keeps_sound
+        keeps = (await self._graph.read(get_space, space)).keeps_sound and not given
+        recording = _Recording(sound, by_channel, given, keeps)
         tagger = await self._tagger()
-        sounds = await asyncio.to_thread(self._heard, turns, people, before, tagger, sound, by_channel, keeps)
+        sounds = await asyncio.to_thread(self._heard, turns, people, before, tagger, recording)
         kept = 0
         for start in range(0, len(sounds), self._config.batch):
             batch = sounds[start : start + self._config.batch]
@@ -96,32 +116,33 @@ class RememberSounds:
         self,
         turns: Sequence[TurnToHear],
         people: Sequence[str],
-        before: Mapping[str, Sequence[tuple[str | None, Manner]]],
+        before: Mapping[str, Sequence[SpokenBefore]],
         tagger: SoundTagger,
-        sound: Path,
-        by_channel: bool,
-        keeps: bool,
+        recording: _Recording,
     ) -> list[tuple[str, HeardSound]]:
         """All turns of `people`, also those heard before: how somebody usually speaks is told by all of them."""
-        channels = decode.tracks(sound) if by_channel else (None,)
+        channels = decode.tracks(recording.sound) if recording.by_channel else (None,)
         heard: list[_Heard] = []
         for channel in channels:
             on = [turn for turn in turns if channel is None or turn.track.startswith(f"channel_{channel + 1}/")]
-            heard += self._on_channel(sound, channel, on, frozenset(people), tagger, keeps)
+            heard += self._on_channel(recording, channel, on, frozenset(people), tagger)
         usual = _usual(heard, before, self._config)
-        return [pair for one in heard for pair in self._sounds(one, usual[one.turn.person or "", one.turn.channel])]
+        return [pair for one in heard for pair in self._sounds(one, usual[_of(one.turn)])]
 
     def _on_channel(
         self,
-        sound: Path,
+        recording: _Recording,
         channel: int | None,
         turns: Sequence[TurnToHear],
         people: frozenset[str],
         tagger: SoundTagger,
-        keeps: bool,
     ) -> Iterator[_Heard]:
-        wanted = {turn.message_id: alone(turn, turns, self._config) for turn in turns if turn.person in people}
-        for turn, waveform in _cut(sound, channel, [turn for turn in turns if wanted.get(turn.message_id)], self._config):
+        sure = [turn for turn in turns if turn.person in people and not (recording.given and turn.overlapped > 0.0)]
+        wanted = {turn.message_id: alone(turn, turns, self._config) for turn in sure}
+        keeps = recording.keeps
+        for turn, waveform in _cut(
+            recording.sound, channel, [turn for turn in turns if wanted.get(turn.message_id)], self._config
+        ):
             own = [waveform.crop(stretch) for stretch in wanted[turn.message_id]]
             own = [stretch for stretch in own if stretch.duration >= self._config.shortest]
             if own:
@@ -190,14 +211,26 @@ def _manner(turn: TurnToHear, own: Sequence[Waveform]) -> Manner:
     return Manner(made.level if turn.level is None else turn.level, made.pitch, turn.rate, made.voiced)
 
 
-def _usual(
-    heard: Sequence[_Heard], before: Mapping[str, Sequence[tuple[str | None, Manner]]], config: SoundsConfig
-) -> dict[tuple[str, str | None], Usually]:
-    """By person and channel: of this session and what was said before it."""
-    found: dict[tuple[str, str | None], list[Manner]] = defaultdict(list)
+_Of = tuple[str, str | None, frozenset[str]]
+
+
+def _of(turn: TurnToHear) -> _Of:
+    """Person, channel, readers: of such turns it is the same what is usual."""
+    return turn.person or "", turn.channel, turn.readers
+
+
+def _usual(heard: Sequence[_Heard], before: Mapping[str, Sequence[SpokenBefore]], config: SoundsConfig) -> dict[_Of, Usually]:
+    """Of this session and what was said before it, for each turn by what all of its readers may read: who is told that somebody
+    spoke faster than usual is told of nothing else that they said."""
+    spoken: dict[tuple[str, str | None], list[tuple[frozenset[str], Manner]]] = defaultdict(list)
     for one in heard:
-        found[one.turn.person or "", one.turn.channel].append(one.manner)
+        spoken[one.turn.person or "", one.turn.channel].append((one.turn.readers, one.manner))
     for person, earlier in before.items():
-        for channel, manner in earlier:
-            found[person, channel].append(manner)
-    return {of: usually(turns[: config.usual], config.manner) for of, turns in found.items()}
+        for then in earlier:
+            spoken[person, then.channel].append((then.readers, then.manner))
+
+    def known(to: frozenset[str], person: str, channel: str | None) -> list[Manner]:
+        return [manner for readers, manner in spoken[person, channel] if PUBLIC in readers or to <= readers]
+
+    wanted = {_of(one.turn) for one in heard}
+    return {(p, c, to): usually(known(to, p, c)[: config.usual], config.manner) for p, c, to in wanted}

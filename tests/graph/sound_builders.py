@@ -64,8 +64,10 @@ def listening(graph: Graph, tagger: SoundTagger | None = None, config: SoundsCon
     return RememberSounds(graph, ready, made.name, config)
 
 
-async def listen(world: World, sound: Path, session: str = "monday", tagger: SoundTagger | None = None) -> SessionHeard:
-    return await listening(world.graph, tagger)(world.space, world.session(session), sound=sound)
+async def listen(
+    world: World, sound: Path, session: str = "monday", tagger: SoundTagger | None = None, *, given: bool = False
+) -> SessionHeard:
+    return await listening(world.graph, tagger)(world.space, world.session(session), sound=sound, given=given)
 
 
 async def agree(world: World, name: str, state: Consent = Consent.GRANTED, at: datetime | None = None) -> None:
