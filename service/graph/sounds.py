@@ -34,11 +34,16 @@ ORDER BY m.said_at DESC, m.id, s.score DESC, s.label LIMIT $k
 
 NEAREST_SOUNDS = """
 MATCH (given:AudioMemory {space: $space, id: $sound_id})-[:ATTACHED_TO]->(heard:Message)-[:FOR]->(b:Audience)
-WHERE b.id IN $audiences AND given.expires_at > $now AND heard.speaker_id = given.of AND given.embedding IS NOT NULL
+WHERE b.id IN $audiences AND given.expires_at > $now AND heard.speaker_id = given.of AND given.of IN $own
+  AND given.embedding IS NOT NULL
 MATCH (s:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message)-[:FOR]->(a:Audience)
-WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.embedding IS NOT NULL AND s.id <> given.id
+WHERE a.id IN $audiences AND s.expires_at > $now AND m.speaker_id = s.of AND s.of IN $own
+  AND s.embedding IS NOT NULL AND s.id <> given.id
   AND ($labels IS NULL OR s.label IN $labels)
   AND ($speakers IS NULL OR m.speaker_id IN $speakers)
+  AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
+  AND ($by_or_to IS NULL OR m.speaker_id IN $by_or_to
+       OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $by_or_to })
   AND ($sessions IS NULL OR m.session_id IN $sessions)
   AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
 WITH s, m, vector.similarity.cosine(s.embedding, given.embedding) AS score
@@ -67,10 +72,12 @@ async def list_sounds(
 async def nearest_sounds(
     tx: Tx, scope: ReadScope, sound_id: str, labels: Sequence[SoundLabel], filters: Filters, k: int, *, now: datetime
 ) -> list[tuple[KeptSound, float]]:
-    """The `k` visible sounds most like the visible one with this id, with their raw cosines, exactly, best first; none where
-    that one is outside the scope or has no piece."""
+    """The asker's own `k` visible sounds most like that one of theirs, with their raw cosines, exactly, best first; none where
+    that one is not theirs, is outside the scope or has no piece, and none where anybody else hears of it."""
+    if not _alone(scope):
+        return []
     found = await rows(
-        tx, NEAREST_SOUNDS, sound_id=sound_id, labels=[label.value for label in labels] or None, k=k, now=now,
+        tx, NEAREST_SOUNDS, sound_id=sound_id, own=scope.own, labels=[label.value for label in labels] or None, k=k, now=now,
         **await narrowed(tx, scope, filters),
     )  # fmt: skip
     return [(_sound(row["sound"]), row["cosine"]) for row in found]
@@ -79,12 +86,17 @@ async def nearest_sounds(
 async def find_piece(tx: Tx, scope: ReadScope, sound_id: str, *, now: datetime) -> bytes | None:
     """The piece of sound itself, Ogg Opus, where it is the asker's own voice and they themselves ask with nobody listening;
     None for any other id, known or not."""
-    if not scope.own or scope.public_only or any(set(hearer).isdisjoint(scope.own) for hearer in scope.hearers):
+    if not _alone(scope):
         return None
     found = await rows(
         tx, FIND_PIECE, space=scope.space, audiences=scope.audiences, own=scope.own, sound_id=sound_id, now=now
     )  # fmt: skip
     return base64.b64decode(found[0]["waveform"]) if found and found[0]["waveform"] else None
+
+
+def _alone(scope: ReadScope) -> bool:
+    """Whoever asks hears it, and nobody else: a piece of somebody's sound, and what embeds it, are kept for them."""
+    return bool(scope.own) and not scope.public_only and all(set(hearer) & set(scope.own) for hearer in scope.hearers)
 
 
 def _sound(row: Mapping[str, Any]) -> KeptSound:

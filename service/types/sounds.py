@@ -146,7 +146,7 @@ class SoundsAsked:
     about: str | None = None
     """What was spoken of then."""
     like: str | None = None
-    """Id of a sound: others that sound like it, among those whose piece is kept."""
+    """Id of a sound of the asker's own: their others that sound like it, among those whose piece is kept."""
 
     def __post_init__(self) -> None:
         if self.about is not None and self.like is not None:

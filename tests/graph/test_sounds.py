@@ -16,13 +16,15 @@ from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
 from service.graph.sounds import find_piece, list_sounds, nearest_sounds
 from service.graph.write_corrections import merge_people
+from service.graph.write_reassignments import list_turns_held, save_turns
 from service.pipelines.expire import expire_sounds
 from service.pipelines.sounds import SoundsConfig
 from service.types.people import Consent
 from service.types.search import Filters
 from service.types.sounds import SoundLabel, Tagged
-from tests.graph.graph_builders import World
+from tests.graph.graph_builders import Said, World
 from tests.graph.sound_builders import EVERYBODY, agree, evening, lines, listen, listening, policy, told
+from tests.laughs import recording, talk
 
 LAUGHS, RINGS = SoundLabel.LAUGHING, SoundLabel.RINGING
 LIST_KEPT = "MATCH (a:AudioMemory {space: $space}) RETURN properties(a) AS sound ORDER BY a.id"
@@ -107,14 +109,47 @@ async def test_pieces_are_kept_where_the_space_says_so_and_given_to_who_spoke_al
         assert await graph.read(find_piece, scope, laughing.id, now=datetime.now(UTC)) is None
     await agree(world, "ben")
     await listen(world, sound)
-    ((alike, near), (_, far)) = await graph.read(nearest_sounds, ana, laughing.id, [], Filters(), 9, now=datetime.now(UTC))
-    assert (alike.place[1], alike.label) == (4, LAUGHS) and near > 0.9 > far, "the other laugh, and then what rings"
-    cleo = await world.scope("cleo")
-    assert await graph.read(nearest_sounds, cleo, laughing.id, [], Filters(), 9, now=datetime.now(UTC)) == []
+
+    async def alike(scope: ReadScope, **filters: Any) -> list[tuple[int, SoundLabel]]:
+        found = await graph.read(nearest_sounds, scope, laughing.id, [], Filters(**filters), 9, now=datetime.now(UTC))
+        assert all(-1.0 <= cosine <= 1.0 for _, cosine in found)
+        return [(one.place[1], one.label) for one, _ in found]
+
+    assert await alike(ana) == [(3, RINGS)], "Ben's laugh is more like hers, and what embeds it is kept for himself"
+    assert await alike(ana, addressees=(world.person("ben"),)) == [(3, RINGS)]
+    assert await alike(ana, addressees=(world.person("cleo"),)) == await alike(ana, by_or_to=(world.person("cleo"),)) == []
+    for scope in (ben, await world.scope("cleo"), await world.scope("ana", "ben"), await world.scope(reads_all=True)):
+        assert await alike(scope) == []
     bot = replace(world.viewer("ana"), principal=None)
     assert await graph.read(find_piece, await graph.read(read_scope, bot), "another", now=datetime.now(UTC)) is None
     await policy(world, keeps_sound=False)
     assert len(left := await kept(world)) == 3 and not any("waveform" in one or "embedding" in one for one in left)
+
+
+@pytest.mark.parametrize(
+    ("before", "told_of"), [(["ana"], False), (["ben", "cleo"], False), (["ana", "ben", "cleo"], True), (["*"], True)]
+)
+async def test_how_somebody_usually_speaks_is_told_by_what_all_who_read_the_turn_may_read(
+    graph: Graph, space: str, tmp_path: Path, before: list[str], told_of: bool
+) -> None:
+    slowly = [Said("ana", "We walk on slowly by day.", before, session="sunday") for _ in range(10)]
+    fast = Said("ana", " ".join(["and then we ran"] * 5), EVERYBODY, session="monday")
+    world = await told(graph, space, [*slowly, fast])
+    await agree(world, "ana")
+    await listen(world, recording(tmp_path / "run.wav", [(40.0, talk(3.0, 210.0, seed=1))], 44.0))
+    assert (SoundLabel.FAST in {label for _, label in await seen(world, await world.scope("ben"))}) == told_of
+
+
+async def test_with_a_transcript_that_may_say_who_speaks_no_piece_is_kept_and_nothing_heard_where_turns_overlap(
+    graph: Graph, space: str, sound: Path
+) -> None:
+    world = await told(graph, space)
+    await policy(world, keeps_sound=True)
+    await agree(world, "ana")
+    await graph.write(changes, "MATCH (m:Message {id: $id}) SET m.overlapped = 0.3", id=world.message(3))
+    await listen(world, sound, given=True)
+    (laughing,) = await kept(world)
+    assert laughing["label"] == "laughing" and "waveform" not in laughing and "embedding" not in laughing
 
 
 async def test_listening_again_changes_nothing_and_another_tagger_takes_the_place_of_one(
@@ -181,6 +216,28 @@ async def test_of_who_turns_out_to_be_somebody_who_refused_nothing_stays(graph: 
     ana, cleo = world.person("ana"), world.person("cleo")
     await graph.write(merge_people, space, ana, cleo, actor="test", why="the same", confirmed=True)
     assert await kept(world) == [] and (await listen(world, sound)).num_turns == 0
+
+
+async def test_of_a_turn_that_turns_out_to_be_of_somebody_who_refused_no_sound_stays(
+    graph: Graph, space: str, sound: Path
+) -> None:
+    world = await told(graph, space)
+    await policy(world, keeps_sound=True)
+    await agree(world, "ana")
+    await listen(world, sound)
+    cleo = world.person("cleo")
+
+    async def put_down(index: int) -> None:
+        by = {"decision": "corrected", "by": "test"}
+        (turn,) = (await graph.read(list_turns_held, space, [world.message(index)])).values()
+        await graph.write(save_turns, space, [replace(turn, speaker_id=cleo, decision="corrected", speaks=by)])
+
+    await put_down(1)
+    assert {one["label"] for one in await kept(world)} == {"laughing", "ringing"}, "nobody refused"
+    await agree(world, "cleo", Consent.WITHDRAWN)
+    assert {one["label"] for one in await kept(world)} == {"ringing"}, "her turn, whosever it was taken for"
+    await put_down(3)
+    assert await kept(world) == []
 
 
 async def test_a_turn_put_down_to_another_is_nobodys_sound_until_it_is_theirs_again(
