@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from service.audio.decode import sha256
-from service.connectors.files import is_transcript, read_transcript, words_of
+from service.connectors.files import from_start, is_transcript, read_transcript, words_of
 from service.errors import VoicegraphError
 from service.graph.write_sessions import NewMessage
 from service.identity.rules import RouterConfig
@@ -56,7 +56,7 @@ def find_written(request: IngestRequest) -> Written | None:
     Raises TranscriptUnreadable, TranscriptWithoutWords, UnknownPlugIn."""
     if request.transcript is not None or not (request.format or is_transcript(request.path)):
         return None
-    transcript = read_transcript(request.path, format=request.format)
+    transcript = from_start(read_transcript(request.path, format=request.format))
     if transcript.segments and not has_text(transcript) and not any(part.told.images for part in transcript.segments):
         raise TranscriptWithoutWords(name=request.path.name)
     duration = max((part.segment.end for part in transcript.segments), default=0.0)

@@ -20,6 +20,7 @@ __all__ = [
     "TranscriptUnreadable",
     "declared",
     "fits",
+    "from_start",
     "is_transcript",
     "named",
     "read_transcript",
@@ -56,6 +57,9 @@ FORMATS = {
 }
 """format → its TranscriptFormat, in the order in which they are asked whether they know a file."""
 
+LONGEST = 31 * 86_400.0
+"""Seconds from the start that a file may speak of; what is beyond is no time of a meeting, and no date can be made of it."""
+
 
 class TranscriptDoesNotFit(VoicegraphError):
     code = "transcript_does_not_fit"
@@ -82,7 +86,7 @@ def read_transcript(path: Path | str, *, format: str | None = None) -> Transcrip
     path = Path(path)
     written = Written(text_of(path), path.name)
     chosen = named(format) if format else detect(written)
-    return chosen.read(written)
+    return _in_reason(chosen.read(written), path.name)
 
 
 def named(format: str) -> TranscriptFormat:
@@ -134,6 +138,24 @@ def fits(transcript: Transcript, duration: float, config: FitConfig | None = Non
             hint = "Its times look like milliseconds; seconds are needed."
         raise TranscriptDoesNotFit(start=start, end=end, duration=duration, tolerance=tolerance, hint=hint)
     return replace(transcript, segments=tuple(_cut(part, duration) for part in transcript.segments))
+
+
+def from_start(transcript: Transcript) -> Transcript:
+    """Where no recording tells better, what begins before second 0 begins there, counted as mended."""
+    early = sum(part.segment.start < 0 for part in transcript.segments)
+    if not early:
+        return transcript
+    segments = tuple(_cut(part, LONGEST) for part in transcript.segments)
+    return replace(transcript, segments=segments, recovered=transcript.recovered + early)
+
+
+def _in_reason(transcript: Transcript, source: str) -> Transcript:
+    for index, part in enumerate(transcript.segments):
+        for time in (part.segment, *(word.segment for word in part.words)):
+            if not -LONGEST <= time.start <= time.end <= LONGEST:
+                what = f"its time is {time.start:g} s to {time.end:g} s; needed: within {LONGEST:g} s of the start."
+                raise TranscriptUnreadable(source=source, place=f"turn {index} (from 0)", what=what)
+    return transcript
 
 
 def _cut(part: TranscriptSegment, duration: float) -> TranscriptSegment:

@@ -54,7 +54,14 @@ def read(written: Written) -> Transcript:
     root = _root(written)
     slots = _slots(root, written).filled()
     tiers = [(number, tier) for number, tier in enumerate(root.iter("TIER")) if tier.get("PARENT_REF") is None]
-    turns = [turn for number, tier in tiers for turn in _turns(number, tier, slots, written)]
+    texts = {
+        tier.get("PARENT_REF"): _texts(tier) for tier in root.iter("TIER") if (tier.get("TIER_ID") or "").startswith("tx@")
+    }
+    turns = [
+        turn
+        for number, tier in tiers
+        for turn in _turns(number, tier, slots, written, texts.get(tier.get("TIER_ID")) if _is_numbers(tier) else None)
+    ]
     return Transcript("elan", in_order(turns))
 
 
@@ -86,11 +93,13 @@ def _slots(root: ElementTree.Element, written: Written) -> _Slots:
     return _Slots(order, times)
 
 
-def _turns(number: int, tier: ElementTree.Element, slots: Mapping[str, float], written: Written) -> Iterator[TranscriptSegment]:
+def _turns(
+    number: int, tier: ElementTree.Element, slots: Mapping[str, float], written: Written, texts: Mapping[str, str] | None
+) -> Iterator[TranscriptSegment]:
     label, language = _speaker(tier), tier.get("LANG_REF")
     for place, annotation in enumerate(tier.iter("ALIGNABLE_ANNOTATION")):
         id = annotation.get("ANNOTATION_ID")
-        text = clean("".join(annotation.findtext("ANNOTATION_VALUE") or ""))
+        text = _text(annotation) if texts is None else texts.get(id or "", "")
         if not text:
             continue
         ends = [slots.get(annotation.get(f"TIME_SLOT_REF{side}") or "") for side in (1, 2)]
@@ -102,6 +111,24 @@ def _turns(number: int, tier: ElementTree.Element, slots: Mapping[str, float], w
         yield TranscriptSegment(
             Segment(ends[0], max(ends[0], ends[1])), label, text, language=language, told=Told(key=clean(id or "") or None)
         )
+
+
+def _is_numbers(tier: ElementTree.Element) -> bool:
+    """Whether a tier counts sentences, as Toolbox's `ref@A` does: what was said stands in `tx@A`, which refers to it."""
+    return (tier.get("TIER_ID") or "").startswith("ref@")
+
+
+def _texts(tier: ElementTree.Element) -> dict[str, str]:
+    """Id of an annotation → what those that refer to it say."""
+    found: dict[str, str] = {}
+    for annotation in tier.iter("REF_ANNOTATION"):
+        of = annotation.get("ANNOTATION_REF") or ""
+        found[of] = clean(f"{found.get(of, '')} {_text(annotation)}")
+    return found
+
+
+def _text(annotation: ElementTree.Element) -> str:
+    return clean(annotation.findtext("ANNOTATION_VALUE") or "")
 
 
 def _speaker(tier: ElementTree.Element) -> str | None:

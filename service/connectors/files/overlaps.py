@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.types.audio import Transcript, TranscriptSegment, Word
+from service.types.audio import WITHOUT_SPACES, Transcript, TranscriptSegment, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def _without(part: TranscriptSegment, number: int) -> TranscriptSegment:
     if not words:
         return replace(part, text=None, words=())
     start = min(words[0].segment.start, part.segment.end)
-    return replace(part, segment=replace(part.segment, start=start), words=words, text=" ".join(word.text for word in words))
+    blank = "" if part.language and part.language.partition("-")[0].lower() in WITHOUT_SPACES else " "
+    return replace(part, segment=replace(part.segment, start=start), words=words, text=blank.join(word.text for word in words))
 
 
 def _bare(text: str) -> str:

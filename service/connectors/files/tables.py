@@ -17,6 +17,9 @@ SEPARATORS = (",", ";", "\t", "|")
 MAX_FIELD = 1_000_000
 """Characters; the csv module's own limit of 131,072 is less than a long meeting in one cell."""
 
+NOT_OF_TABLES = ("words", "images")
+"""Lists in JSON; in a table a column of that name counts them."""
+
 
 def recognises(written: Written) -> bool:
     return not written.looks_like_json and _separator(written.text) is not None
@@ -36,7 +39,8 @@ def read(written: Written) -> Transcript:
     for line, number in zip(lines, numbers, strict=True):
         if len(line) > len(header):
             raise written.refuse(f"line {number}", f"{len(line)} fields under a header of {len(header)}.")
-        items.append(dict(zip(header, line, strict=False)))
+        cells = zip(header, line, strict=False)
+        items.append({"text": "", **{name: cell for name, cell in cells if name not in NOT_OF_TABLES}})
     return segments_of(items, written, "csv", place=lambda index: f"line {numbers[index]}")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.connectors.files import TranscriptUnreadable, detect, named
+from service.connectors.files import TranscriptUnreadable, detect, from_start, named, read_transcript
 from service.connectors.files.clock import with_ends
 from service.connectors.files.source import Written
 from service.types.audio import Transcript
@@ -202,3 +203,30 @@ def test_words_count_from_where_their_segment_does() -> None:
     found = read("json", segments).segments
     times = [[word.segment.start, word.segment.end] for part in found for word in part.words]
     assert times == [[1, 2], [2, 3], [5.1, 5.9]]
+
+
+def test_times_beyond_any_meeting_are_refused_with_their_place(tmp_path: Path) -> None:
+    for start, end in ((1.0, 1e300), (-1e300, 1.0)):
+        (tmp_path / "talk.csv").write_text(f"start,end,text\n0,1,Hello.\n{start},{end},Yes.\n")
+        with pytest.raises(TranscriptUnreadable, match=r"turn \d \(from 0\)"):
+            read_transcript(tmp_path / "talk.csv")
+
+
+def test_what_begins_before_the_start_begins_there() -> None:
+    found = from_start(read("json", [{"start": -2, "end": 1, "text": "Hello."}, {"start": 1, "end": 2, "text": "Yes."}]))
+    assert [part.segment.start for part in found.segments] == [0, 1] and found.recovered == 1
+
+
+def test_a_table_may_count_words_and_leave_a_text_empty() -> None:
+    table = "Start,End,Transcript,words\n0,1,Hello there.,2\n1,2,,0\n2,3,Yes.,1\n"
+    assert said(read("csv", table)) == [(None, "Hello there."), (None, "Yes.")]
+
+
+def test_toolbox_tiers_say_what_refers_to_their_numbers() -> None:
+    document = """<ANNOTATION_DOCUMENT><TIME_ORDER><TIME_SLOT TIME_SLOT_ID="a" TIME_VALUE="0"/>
+    <TIME_SLOT TIME_SLOT_ID="b" TIME_VALUE="1000"/></TIME_ORDER>
+    <TIER TIER_ID="ref@A"><ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID="r1" TIME_SLOT_REF1="a" TIME_SLOT_REF2="b">
+    <ANNOTATION_VALUE>story.001</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION></TIER>
+    <TIER TIER_ID="tx@A" PARENT_REF="ref@A"><ANNOTATION><REF_ANNOTATION ANNOTATION_ID="t1" ANNOTATION_REF="r1">
+    <ANNOTATION_VALUE>once upon a time</ANNOTATION_VALUE></REF_ANNOTATION></ANNOTATION></TIER></ANNOTATION_DOCUMENT>"""
+    assert said(read("elan", document)) == [("A", "once upon a time")]
