@@ -48,10 +48,12 @@ async def test_who_laughed_about_what_is_told_to_who_may_read_it(graph: Graph, a
     refused = await api.data(SOUNDS, ana, since="2026-05-03T09:00:10")
     assert refused["sounds"]["__typename"] == "InvalidInput"
     (hit,) = (await api.data(SOUNDS, ana, by=[world.person("ana")], labels=["LAUGHING"]))["sounds"]["hits"]
-    like = """query($like: ID!) { sounds(like: $like) { ... on SoundsResult { hits { label message { text } } } } }"""
-    alike = (await api.data(like, ben, like=hit["id"]))["sounds"]["hits"]
-    assert (alike[0]["label"], alike[0]["message"]["text"]) == ("LAUGHING", BILL)
-    assert (await api.data(like, cleo, like=hit["id"]))["sounds"]["hits"] == []
+    like = """query($like: ID!, $about: String) { sounds(like: $like, about: $about) {
+      __typename ... on SoundsResult { hits { label message { text } } } } }"""
+    ((alike,), *others) = [(await api.data(like, t, like=hit["id"]))["sounds"]["hits"] for t in (ana, ben, cleo)]
+    assert alike["label"] == "RINGING" and others == [[], []], "of her own sounds, to herself"
+    both = await api.data(like, ana, like=hit["id"], about="the trip")
+    assert both["sounds"]["__typename"] == "InvalidInput"
     assert hit["hasPiece"] and hit["visibleBecause"] == "said_it" and 4.0 <= hit["start"] < hit["end"] <= 7.0
     await api.data(CONSENT, ana, id=world.person("ana"), state="WITHDRAWN", key=fresh())
     assert await said(ben) == [BILL]
