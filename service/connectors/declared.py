@@ -51,15 +51,13 @@ class Declared:
     """Where an id of each utterance stands; None: there is none."""
     repeats: str | None = None
     """What saying the same thing twice looks like, and what is kept of it; None: a file says everything once."""
-    signed: str | None = None
-    """How a delivery is signed; None: a file is not delivered."""
     times_words: bool = False
     """Whether words have times of their own."""
 
 
 def table(declared: Iterable[Declared]) -> str:
     """The statements as a Markdown table, one row each."""
-    head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice", "signed")
+    head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice")
     rows = [
         (
             f"`{d.name}`",
@@ -70,7 +68,6 @@ def table(declared: Iterable[Declared]) -> str:
             d.utterance_ids or "–",
             "yes" if d.times_words else "–",
             d.repeats or "–",
-            d.signed or "–",
         )
         for d in declared
     ]

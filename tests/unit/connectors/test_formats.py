@@ -65,11 +65,24 @@ def test_the_page_of_formats_is_what_they_declare() -> None:
     assert page() == (ROOT / "service/connectors/FORMATS.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, (format, *_) in FIXTURES.items() if format in ("deepgram", "aws-transcribe", "google")]
-)
-def test_words_keep_the_times_of_their_own(name: str) -> None:
-    assert all(part.words or name == "google-plain.json" for part in read(name).segments)
+def test_words_keep_the_times_of_their_own() -> None:
+    def times(name: str) -> list[tuple[str, float, float]]:
+        words = [word for part in read(name).segments for word in part.words]
+        return [(word.text, round(word.segment.start, 3), round(word.segment.end, 3)) for word in words]
+
+    assert times("deepgram.json") == [("Hello", 0.1, 0.4), ("there.", 0.4, 0.8), ("Hi.", 1.0, 1.3)]
+    assert times("aws.json") == [("Hello.", 0.5, 0.9), ("Hi?", 1.0, 1.2)]
+    assert times("google.json") == [("hi", 0.0, 0.3), ("there", 0.3, 0.6), ("um", 0.6, 0.7)]
+    assert times("azure.json") == [("Hello,", 0.09, 0.57), ("world.", 0.59, 1.59)]
+    assert times("call.json") == [("Hello", 0.04, 0.4), ("there.", 0.4, 0.9)]
+    assert times("google-plain.json") == []
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_words_lie_within_their_turn(name: str) -> None:
+    for part in read(name).segments:
+        for word in part.words:
+            assert part.segment.start - 1e-6 <= word.segment.start <= word.segment.end <= part.segment.end + 1e-6
 
 
 def test_the_start_is_taken_where_the_file_tells_it() -> None:
