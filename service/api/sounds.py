@@ -23,7 +23,8 @@ About = Annotated[
     str | None, strawberry.argument(description="What was spoken of then, by anybody, in any words; else the newest first.")
 ]
 Like = Annotated[
-    strawberry.ID | None, strawberry.argument(description="A sound of one's own whose piece is kept, instead of words: one's others like it.")
+    strawberry.ID | None,
+    strawberry.argument(description="A sound of one's own whose piece is kept, instead of words: one's others like it."),
 ]
 By = Annotated[list[strawberry.ID] | None, strawberry.argument(description="Only in what one of these people said.")]
 InSessions = Annotated[list[strawberry.ID] | None, strawberry.argument(description="Only in one of these sessions.")]

@@ -62,7 +62,8 @@ def find(
     about: Annotated[str | None, typer.Argument(help="What was spoken of then. Without it: the newest.")] = None,
     label: LabelName = None,
     like: Annotated[
-        str | None, typer.Option(metavar="ID", help="One's own sound whose piece is kept, instead of words: one's others like it.")
+        str | None,
+        typer.Option(metavar="ID", help="One's own sound whose piece is kept, instead of words: one's others like it."),
     ] = None,
     first: Annotated[int, typer.Option(help="How many, 50 at most.")] = 10,
     person: AskAs = None,
