@@ -71,7 +71,8 @@ class FeelingModel:
         return f"model:{self._chat.name}"
 
     async def __call__(self, turns: Sequence[FeltTurn], dropped: Counter[str] | None = None) -> Mapping[str, SaidFeelings]:
-        """Raises what the model raises. Its answers are not kept: nothing of them may outlive the consent of whose they are."""
+        """Raises what the model raises. Its answers are not kept: nothing of them may outlive the consent of whose they are. A
+        turn that got no fit answer among many tells nothing, and counts as read: `dropped` says how many."""
         dropped = Counter() if dropped is None else dropped
         config, rows = self._config, sorted(turns, key=lambda turn: turn.audience or "")
 
@@ -83,10 +84,8 @@ class FeelingModel:
         wanted = windows(rows, config.batch)
         answers = await answered(rows, wanted, ask, at_once=config.at_once, max_unread=config.max_unread, dropped=dropped)
         silent = SaidFeelings(0.0, config.everyday, ())
-        asked = {row for window in wanted for row in range(window.first, window.end)}
-        said = {turn.message_id: silent for row, turn in enumerate(rows) if row not in asked}
+        said = dict.fromkeys((turn.message_id for turn in rows), silent)
         for window, given in answers:
-            said |= {turn.message_id: silent for turn in rows[window.first : window.end]}
             for one in given.turns:
                 row = window.first + one.turn - 1
                 if not window.first <= row < window.end:
@@ -96,7 +95,7 @@ class FeelingModel:
                 else:
                     marks = self._marks(rows[row].text, one, dropped)
                     said[rows[row].message_id] = SaidFeelings(one.valence, one.arousal, marks)
-        return {turn.message_id: said[turn.message_id] for turn in turns if turn.message_id in said}
+        return {turn.message_id: said[turn.message_id] for turn in turns}
 
     def _marks(self, text: str, given: GivenTurn, dropped: Counter[str]) -> tuple[Mark, ...]:
         """Each once, the strongest first."""

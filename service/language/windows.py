@@ -80,9 +80,11 @@ async def answered(
     answer over the whole. Raises the first error that it met, once those asked at the same time came to their end, and what it
     says where more than the share `max_unread` of the turns, but one at least, got no fit answer; these count as `dropped`."""
     given, problems = list[tuple[Window, T]](), list[VoicegraphError]()
+    unread = 0  # of these turns: `dropped` may count those of many calls
     slots = asyncio.Semaphore(at_once)
 
     async def read(window: Window) -> None:
+        nonlocal unread
         async with slots:
             if problems:
                 return
@@ -96,7 +98,8 @@ async def answered(
                 given.append((part, answer))
                 continue
             dropped["not read"] += 1
-            if dropped["not read"] > max(1.0, max_unread * len(turns)) or len(turns) == 1:
+            unread += 1
+            if unread > max(1.0, max_unread * len(turns)) or len(turns) == 1:
                 problems.append(answer)
 
     await asyncio.gather(*map(read, shown))
