@@ -237,9 +237,8 @@ async def save_relations(
     """Attendance in place of what there is; addressees and replies in place of those of the messages `of`; readers and context
     views of the messages that `relations` and `contexts` name. The caller holds the lock of the space."""
     session: dict[str, Any] = {"space": space, "session_id": session_id}
-    await tx.run(FORGET_ATTENDANCE, **session)
+    await save_attendance(tx, space, session_id, relations.attendance)
     await tx.run(FORGET_RELATIONS, space=space, ids=sorted(of))
-    await tx.run(SAVE_ATTENDANCE, **session, attendance=[_attendance(a) for a in relations.attendance])
     await tx.run(SAVE_ADDRESSEES, space=space, addressees=_addressees(relations.addressees))
     await tx.run(
         SAVE_REPLIES,
@@ -249,6 +248,12 @@ async def save_relations(
     await move_messages(tx, space, relations.readers)
     if contexts is not None:
         await _save_contexts(tx, session, contexts)
+
+
+async def save_attendance(tx: Tx, space: str, session_id: str, attendance: Sequence[Attendance]) -> None:
+    """In place of what there is. The caller holds the lock of the space."""
+    await tx.run(FORGET_ATTENDANCE, space=space, session_id=session_id)
+    await tx.run(SAVE_ATTENDANCE, space=space, session_id=session_id, attendance=[_attendance(a) for a in attendance])
 
 
 async def _save_contexts(tx: Tx, session: Mapping[str, Any], contexts: Contexts) -> None:

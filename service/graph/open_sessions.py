@@ -1,16 +1,18 @@
-"""What of a session that still goes on may be read, and by whom? How long it is so far, and the readers of its turns, settled
-again after each batch: whoever is there finds what is said while they are."""
+"""What of a session that still goes on may be read, and by whom? How long it is so far, who is there, and the readers of its
+turns, settled again after each batch: whoever is there finds what is said while they are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from service.graph.close_sessions import save_attendance
 from service.graph.driver import Tx, rows
 from service.graph.spaces import LOCK_SPACE
 from service.graph.write_audiences import Readers, audience_id, move_messages
 from service.graph.write_sessions import RevisionMoved, hold_session
 from service.types.audio import Segment
+from service.types.memory import Attendance
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class SoFar:
     read_revision: int
     duration: float
     """Seconds heard."""
+    attendance: Sequence[Attendance]
+    """By now, of everybody."""
     readers: Mapping[str, Readers]
     """message id → who may read it by now, of those whose readers changed"""
 
@@ -76,17 +80,23 @@ def reads_otherwise(turn: OpenTurn, space: str, readers: Readers) -> bool:
 
 
 async def save_so_far(tx: Tx, so_far: SoFar) -> RevisionMoved | None:
-    """Write who may read what, and how long the session is by now; None when done. Raises SessionBusy as save_batch does."""
+    """Write who may read what, who is there, and how long the session is by now; None when done. Raises SessionBusy as
+    save_batch does."""
     revision = await hold_session(tx, so_far.space, so_far.session_id, so_far.checkpoint)
     if revision != so_far.read_revision:
         return RevisionMoved(revision)
     await move_messages(tx, so_far.space, so_far.readers)
+    await save_attendance(tx, so_far.space, so_far.session_id, so_far.attendance)
     await tx.run(SAVE_DURATION, space=so_far.space, session_id=so_far.session_id, duration=so_far.duration)
     return None
 
 
 async def give_up_session(tx: Tx, space: str, session_id: str, error: str) -> bool:
-    """Say by the code `error` why nobody goes on with it, and let go of what only going on needs: the checkpoint, with voices
-    of people who were not decided yet, or may not be kept. False where there is none, or it is complete. Locks the space."""
+    """Say by the code `error` why nobody goes on with it, and let go of who was there, which nobody could correct, and of the
+    checkpoint, with voices of people who were not decided yet, or may not be kept. False where there is none, or it is
+    complete. Locks the space."""
     await tx.run(LOCK_SPACE, space=space)
-    return bool(await rows(tx, GIVE_UP_SESSION, space=space, session_id=session_id, error=error))
+    if not await rows(tx, GIVE_UP_SESSION, space=space, session_id=session_id, error=error):
+        return False
+    await save_attendance(tx, space, session_id, ())
+    return True

@@ -27,6 +27,7 @@ from service.memory.interactions import Spoken
 from service.pipelines.folding import Folding
 from service.pipelines.hearing import HeardTurn, HearingConfig
 from service.types.audio import SAMPLE_RATE, Waveform
+from service.types.memory import Attendance
 from service.types.people import AccessPolicy, SpaceSettings
 
 
@@ -154,6 +155,7 @@ async def let_read(graph: Graph, folding: Folding, duration: float) -> None:
             checkpoint=folding.stored,
             read_revision=settings.identity_revision,
             duration=duration,
+            attendance=attendance_so_far(turns, people),
             readers={
                 t.message_id: wanted[t.message_id] for t in turns if reads_otherwise(t, folding.space, wanted[t.message_id])
             },
@@ -162,12 +164,19 @@ async def let_read(graph: Graph, folding: Folding, duration: float) -> None:
             return
 
 
-def readers_so_far(turns: list[OpenTurn], access: AccessPolicy, people: list[KnownPerson]) -> dict[str, Readers]:
-    spoken = [Spoken(t.message_id, t.segment, t.track, t.speaker_id, None) for t in turns]
+def attendance_so_far(turns: list[OpenTurn], people: list[KnownPerson]) -> list[Attendance]:
     known = {person.id for person in people}
+    return [a for a in attendances(map(_spoken, turns)) if a.person_id in known]
+
+
+def readers_so_far(turns: list[OpenTurn], access: AccessPolicy, people: list[KnownPerson]) -> dict[str, Readers]:
+    known, there = {person.id for person in people}, attendance_so_far(turns, people)
     bots = {person.id for person in people if person.is_bot}
-    there = [a for a in attendances(spoken) if a.person_id in known]
-    return {turn.message_id: readers(turn, policy=access, attendance=there, bots=bots) & known for turn in spoken}
+    return {t.message_id: readers(_spoken(t), policy=access, attendance=there, bots=bots) & known for t in turns}
+
+
+def _spoken(turn: OpenTurn) -> Spoken:
+    return Spoken(turn.message_id, turn.segment, turn.track, turn.speaker_id, None)
 
 
 async def give_up(tx: Tx, space: str, session_id: str, error: str) -> None:

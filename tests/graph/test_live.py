@@ -41,6 +41,12 @@ RETURN p.id AS person, m.id AS message, EXISTS { (p)-[:SPEAKS]->(m) } AS own
 """
 
 
+ATTENDED = """
+MATCH (p:Person {space: $space})-[a:ATTENDED]->(:Session)
+RETURN p.id AS person, COUNT { (p)-[:SPEAKS]->(m:Message) WHERE m.start >= a.starts[0] AND m.end <= a.ends[0] } AS turns
+"""
+
+
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     samples = np.concatenate([block.samples for block in decode.blocks(DAY, seconds=90)])[: round(SECONDS * SAMPLE_RATE)]
@@ -102,6 +108,8 @@ async def test_who_is_there_reads_what_is_said_while_it_goes_on_and_what_was_bro
                 break
             await asyncio.sleep(0.1)
         assert meanwhile and not task.done()
+        there = {row["person"]: row["turns"] for row in await graph.read(rows, ATTENDED, space=request_of.space)}
+        assert {person for person, _ in meanwhile} <= there.keys() and all(there.values()), "they attend what they read"
         (open_,) = await graph.read(rows, STATUS, space=request_of.space)
         assert open_["status"] == "open" and open_["duration"] == SO_FAR
         growing.stop()
@@ -132,7 +140,7 @@ async def test_what_nobody_goes_on_with_is_read_by_its_speakers_alone_and_holds_
         (given_up,) = await graph.read(rows, STATUS, space=request_of.space)
         assert given_up == {**left, "status": "failed", "error": "leave_ended", "checkpoint": None}
         now = {(row["person"], row["message"]) for row in await graph.read(rows, READ_BY, space=request_of.space)}
-        assert now == own
+        assert now == own and await graph.read(rows, ATTENDED, space=request_of.space) == []
 
 
 async def test_what_was_written_to_the_end_is_only_closed_and_twice_is_once(
