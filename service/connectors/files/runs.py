@@ -57,7 +57,7 @@ def _glued(words: Iterable[SpokenWord]) -> list[SpokenWord]:
     for word in words:
         if not word.text:
             continue
-        if word.glued and found:
+        if word.glued and found and not word.text[0].isalnum():  # a word that is called punctuation is no part of another
             found[-1] = replace(found[-1], text=found[-1].text + word.text)
         else:
             found.append(word)

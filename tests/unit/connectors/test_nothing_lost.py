@@ -10,8 +10,9 @@ import pytest
 
 from service.connectors.files import TranscriptUnreadable, detect, from_start, named, read_transcript
 from service.connectors.files.clock import with_ends
+from service.connectors.files.runs import SpokenWord, turns_of
 from service.connectors.files.source import Written
-from service.types.audio import Transcript
+from service.types.audio import Segment, Transcript
 
 
 def read(format: str, document: Any) -> Transcript:
@@ -230,3 +231,10 @@ def test_toolbox_tiers_say_what_refers_to_their_numbers() -> None:
     <TIER TIER_ID="tx@A" PARENT_REF="ref@A"><ANNOTATION><REF_ANNOTATION ANNOTATION_ID="t1" ANNOTATION_REF="r1">
     <ANNOTATION_VALUE>once upon a time</ANNOTATION_VALUE></REF_ANNOTATION></ANNOTATION></TIER></ANNOTATION_DOCUMENT>"""
     assert said(read("elan", document)) == [("A", "once upon a time")]
+
+
+def test_a_word_that_is_called_punctuation_is_not_glued_to_another() -> None:
+    turn = turns_of(
+        [SpokenWord("What", Segment(0, 1)), SpokenWord("now", None, glued=True), SpokenWord("?", None, glued=True)]
+    )[0]
+    assert turn.text == "What now?"
