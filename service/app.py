@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -88,18 +88,31 @@ def create_app(
 
 async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -> None:
     graph = runtime.services.graph
+
+    async def questions_and_sounds() -> None:
+        spaces = [space.id for space in await graph.read(list_spaces)]
+        await expire_questions(graph, spaces, question_days)
+        await expire_sounds(graph, spaces)
+
+    steps: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following),
+        lambda: asyncio.to_thread(runtime.uploads.sweep),
+        lambda: asyncio.to_thread(answers.forget_expired),
+        questions_and_sounds,
+        lambda: expire_all_voices(graph),
+    )
     while True:
-        try:
-            await take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following)
-            await asyncio.to_thread(runtime.uploads.sweep)
-            await asyncio.to_thread(answers.forget_expired)
-            spaces = await graph.read(list_spaces)
-            await expire_questions(graph, [space.id for space in spaces], question_days)
-            await expire_sounds(graph, [space.id for space in spaces])
-            await expire_all_voices(graph)
-        except (OSError, VoicegraphError) as error:  # logged; disk or database may be back at the next sweep
-            incident(error)
+        await swept(steps)
         await asyncio.sleep(SWEEP_SECONDS)
+
+
+async def swept(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
+    """Each of them, whatever comes of the others: what could not be taken up must not keep voices longer than they may be."""
+    for step in steps:
+        try:
+            await step()
+        except Exception as error:  # logged, a fault of ours as well: it must not end what deletes voices in time
+            incident(error)
 
 
 class PortNotFree(VoicegraphError):

@@ -4,6 +4,7 @@ until its job is over, or its space is forgotten."""
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Any
 
 from service.types.ids import derived
 
+log = logging.getLogger(__name__)
 SOUND, NOTE = ".stream-", ".json"
 
 
@@ -89,9 +91,12 @@ def forget_streams(uploads: Path, space: str) -> int:
 
 
 def _read(path: Path) -> StreamNote | None:
-    """None where it is gone."""
+    """None where it is gone, or is no note that this version reads: said, and left where it is."""
     try:
         told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return StreamNote(**told)
     except FileNotFoundError:
         return None
-    return StreamNote(**told)
+    except (ValueError, TypeError) as error:
+        log.warning("the note of a stream %s cannot be read (%s); it stays, with its sound", path.name, type(error).__name__)
+        return None

@@ -102,3 +102,15 @@ def test_no_more_is_kept_than_an_upload_may_have(tmp_path: Path) -> None:
     with pytest.raises(UploadTooLarge):
         spool.write(b"\0\0", limit=len(SOUND))
     assert spool.finish().bytes == len(SOUND)
+
+
+@pytest.mark.parametrize("broken", ["", "[]", '{"id": "s9"}', '{"id": "s9", "of_a_later": "version"}'])
+def test_a_note_that_cannot_be_read_hides_no_other_and_stays(broken: str, tmp_path: Path) -> None:
+    spool = begun(tmp_path)
+    spool.close()
+    (note,) = tmp_path.rglob("*.json")
+    bad = note.with_name(".stream-0.json")
+    bad.write_text(broken)
+    (taken,) = left_behind(tmp_path)
+    assert taken.note == spool.note and bad.exists()
+    taken.close()

@@ -1,0 +1,29 @@
+"""One step of the sweep that fails keeps no other from being done."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.app import swept
+from service.errors import VoicegraphError
+
+
+class Broken(VoicegraphError):
+    code = "broken"
+    says = "Broken."
+    http_status = 500
+
+
+@pytest.mark.parametrize("fault", [Broken, OSError, TypeError])
+async def test_what_fails_is_said_and_the_rest_is_swept(fault: type[Exception], caplog: pytest.LogCaptureFixture) -> None:
+    done: list[str] = []
+
+    async def fails() -> None:
+        done.append("failed")
+        raise fault
+
+    async def expires() -> None:
+        done.append("expired")
+
+    await swept((fails, expires))
+    assert done == ["failed", "expired"] and len(caplog.records) == 1
