@@ -111,7 +111,7 @@ async def swept(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
     for step in steps:
         try:
             await step()
-        except Exception as error:  # logged, a fault of ours as well: it must not end what deletes voices in time
+        except Exception as error:  # noqa: BLE001 - logged; a fault of ours must not end what deletes voices in time either
             incident(error)
 
 
