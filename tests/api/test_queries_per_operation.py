@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,10 @@ async def counted(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[tup
     counting = Counting(graph._driver, graph.config, graph.version)
     services = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", space=space), counting)
     async with serving(services, space) as api:
+        before = -1
+        while counting.queries != before:  # until what a service sweeps when it starts is swept
+            before = counting.queries
+            await asyncio.sleep(0.5)
         yield api, counting, world
 
 

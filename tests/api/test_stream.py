@@ -121,7 +121,8 @@ async def test_who_asks_by_voice_and_token_is_told_what_they_may_know(house: Hou
         "listening",
     ]
     assert [e["person"] for e in of("speaker", events)][-1] == {"id": f"Person:{house.ben}", "name": "Ben"}
-    assert "surprise" in of("matched", events)[-1]["terms"]
+    matched = of("matched", events)  # what is only shown may be put off, where the machine has more to do
+    assert "surprise" in matched[-1]["terms"] if matched else {e["what"] for e in of("put_off", events)} & {"words", "matches"}
     whole = of("transcript", events)[-1]
     assert whole["whole"] and "surprise" in whole["text"]
     (memory,) = of("memory", events)
