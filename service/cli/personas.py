@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from service.cli.consents import Channel, Person, Version, record
 from service.cli.questions import time_of
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import plain, show, table
@@ -18,13 +19,10 @@ if TYPE_CHECKING:
     from service.types.affect import Persona
     from service.wiring import Services
 
-Person = Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id.")]
 HeardBy = Annotated[
     list[str] | None, typer.Option("--heard-by", metavar="PERSON", help="Who hears it besides: then there is nothing to show.")
 ]
 AskedAt = Annotated[str | None, typer.Option(metavar="TIME", help="As of when: what has faded by then is not shown. Now.")]
-Version = Annotated[str, typer.Option("--consent", metavar="VERSION", help="Version of the text that they agreed to.")]
-Channel = Annotated[str, typer.Option(help="How they said so: spoken, form, paper, …")]
 
 Trait = Annotated[str, typer.Argument(metavar="PERSONA", help="Id of what they are like (`persona show` shows it).")]
 With = Annotated[str, typer.Option("--with", metavar="PERSON", help="Whom: a name or an id.")]
@@ -46,7 +44,7 @@ def agree(
 
     Example: voicegraph persona agree Nora --consent 2026-11
     """
-    id = _record(person, "granted", consent, channel, space)
+    id = record(person, "granted", "infer_persona", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded. `voicegraph persona read` reads what was said before.")
 
 
@@ -58,7 +56,7 @@ def withdraw(
 
     Example: voicegraph persona withdraw Nora --consent 2026-11
     """
-    id = _record(person, "withdrawn", consent, channel, space)
+    id = record(person, "withdrawn", "infer_persona", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded; what was inferred is gone.")
 
 
@@ -209,28 +207,6 @@ def _shared(person: str, trait: str, with_: str, space: str | None, *, share: bo
         else:
             await services.graph.write(unshare_persona, scope, trait, to, datetime.now(UTC))
         return to
-
-    return with_services(work, space=space)
-
-
-def _record(person: str, state: str, version: str, channel: str, space: str | None) -> Any:
-    async def work(services: Services) -> str:
-        from service.cli.who import the_person
-        from service.pipelines.enrol import record_consent
-        from service.types.people import Consent, ConsentPurpose
-        from service.types.plain import short
-
-        one = await the_person(services, person)
-        await record_consent(
-            services.graph,
-            space=services.settings.space,
-            person_id=one,
-            state=Consent(state),
-            text_version=short("the version", version),
-            channel=short("the channel", channel),
-            purpose=ConsentPurpose.INFER_PERSONA.value,
-        )
-        return one
 
     return with_services(work, space=space)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from service.cli.consents import Channel, Person, Version, record
 from service.cli.questions import AskAs, AskedAt, HeardBy, InSession, Options, SaidBy, Since, Until, Zone, time_of
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import plain, show, table
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from service.types.sounds import SoundHit
     from service.wiring import Services
 
-Person = Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id.")]
-Version = Annotated[str, typer.Option("--consent", metavar="VERSION", help="Version of the text that they agreed to.")]
-Channel = Annotated[str, typer.Option(help="How they said so: spoken, form, paper, …")]
 LabelName = Annotated[
     list[str] | None, typer.Option("--label", metavar="NAME", help="laughing, whispering, music, … May be repeated.")
 ]
@@ -41,7 +39,7 @@ def agree(
 
     Example: voicegraph sounds agree Nora --consent 2026-11
     """
-    id = _record(person, "granted", consent, channel, space)
+    id = record(person, "granted", "keep_audio", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded. `voicegraph ingest` of a recording that is known listens to it for them.")
 
 
@@ -53,7 +51,7 @@ def withdraw(
 
     Example: voicegraph sounds withdraw Nora --consent 2026-11
     """
-    id = _record(person, "withdrawn", consent, channel, space)
+    id = record(person, "withdrawn", "keep_audio", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded; their sounds are gone.")
 
 
@@ -167,28 +165,6 @@ def keep(
     what = "What is heard, and the pieces of sound" if now.keeps_sound else "What is heard, and no piece of sound,"
     shown = {"keeps_sound": now.keeps_sound, "sound_days": now.sound_days}
     show(shown, as_json, lambda: f"{what} are kept for {now.sound_days} days, of those who agreed.")
-
-
-def _record(person: str, state: str, version: str, channel: str, space: str | None) -> Any:
-    async def work(services: Services) -> str:
-        from service.cli.who import the_person
-        from service.pipelines.enrol import record_consent
-        from service.types.people import Consent, ConsentPurpose
-        from service.types.plain import short
-
-        one = await the_person(services, person)
-        await record_consent(
-            services.graph,
-            space=services.settings.space,
-            person_id=one,
-            state=Consent(state),
-            text_version=short("the version", version),
-            channel=short("the channel", channel),
-            purpose=ConsentPurpose.KEEP_AUDIO.value,
-        )
-        return one
-
-    return with_services(work, space=space)
 
 
 def _row(hit: SoundHit, names: dict[str, str]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,15 @@ class EndsConfig:
     """Chinese and Japanese characters that last as long as a word: some five are said a second. By hand."""
     letters: float = 5.0
     """… and letters of scripts that put no blanks between words (Thai, Lao, Burmese, Khmer, Tibetan)."""
+
+
+def plain_seconds(column: str) -> float | None:
+    """Of `12.5`; None for anything else, for what is not finite, and before 0."""
+    try:
+        value = float(column)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
 
 
 def clock_seconds(text: str) -> float | None:

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.files.clock import plain_seconds
 from service.connectors.files.cues import numbered
 from service.connectors.files.fields import span
 from service.connectors.files.recordings import chosen
@@ -71,23 +72,17 @@ def _on(words: list[SpokenWord], channel: str, channels: int) -> list[SpokenWord
 def _seconds(column: str, written: Written, number: int) -> float | None:
     if column == "*":
         return None
-    value = _number(column)
+    value = plain_seconds(column)
     if value is None:
         raise written.refuse(f"line {number}", f"{described(column)} is not a number of seconds.")
     return value
 
 
 def _is_record(columns: list[str]) -> bool:
-    times = all(column == "*" or _number(column) is not None for column in columns[2:4])
-    return 5 <= len(columns) <= 8 and times and (len(columns) == 5 or columns[5] == "NA" or _number(columns[5]) is not None)
-
-
-def _number(column: str) -> float | None:
-    try:
-        value = float(column)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
+    times = all(column == "*" or plain_seconds(column) is not None for column in columns[2:4])
+    return (
+        5 <= len(columns) <= 8 and times and (len(columns) == 5 or columns[5] == "NA" or plain_seconds(columns[5]) is not None)
+    )
 
 
 CTM = TranscriptFormat(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from service.connectors.declared import Declared, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.files.clock import plain_seconds
 from service.connectors.files.cues import numbered
 from service.connectors.files.recordings import chosen
 from service.connectors.files.runs import in_order
@@ -59,22 +59,14 @@ def _text(rest: str) -> str:
 
 
 def _seconds(column: str, written: Written, number: int) -> float:
-    value = _number(column)
+    value = plain_seconds(column)
     if value is None:
         raise written.refuse(f"line {number}", f"{described(column)} is not a time in seconds.")
     return value
 
 
 def _is_record(columns: list[str]) -> bool:
-    return len(columns) >= 5 and columns[0] != "SPEAKER" and all(_number(column) is not None for column in columns[3:5])
-
-
-def _number(column: str) -> float | None:
-    try:
-        value = float(column)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return len(columns) >= 5 and columns[0] != "SPEAKER" and all(plain_seconds(column) is not None for column in columns[3:5])
 
 
 STM = TranscriptFormat(
