@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.graph.driver import Tx, rows
+from service.graph.driver import Tx
+from service.graph.refusals import any_refused
 
 INFER_PERSONA = "infer_persona"
 """Consent.purpose without which nothing is inferred of a person."""
@@ -30,13 +31,6 @@ MATCH (m:Message {space: $space, affect_of: p.id})
 SET m += $nothing
 """
 
-FIND_UNWILLING = """
-MATCH (p:Person {space: $space}) WHERE p.id IN $people
-  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
-    IN ['withdrawn', 'opted_out']
-RETURN p.id AS id LIMIT 1
-"""
-
 FORGET_ALL_INFERRED = """
 MATCH (p:Person {space: $space})
 CALL (p) {
@@ -59,7 +53,7 @@ async def forget_inferred_of(tx: Tx, space: str, people: Sequence[str]) -> None:
 
 async def obey_unwilling(tx: Tx, space: str, people: Sequence[str]) -> None:
     """Of `people`, who are one from now on, nothing stays inferred if one of them refused. The caller holds the lock."""
-    if await rows(tx, FIND_UNWILLING, space=space, people=list(people), purpose=INFER_PERSONA):
+    if await any_refused(tx, space, people, INFER_PERSONA):
         await forget_inferred_of(tx, space, people)
 
 

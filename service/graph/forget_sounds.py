@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.graph.driver import Tx, changes, rows
+from service.graph.driver import Tx, changes
+from service.graph.refusals import any_refused
 
 KEEP_AUDIO = "keep_audio"
 """Consent.purpose without which no sound of a person is kept, nor told."""
@@ -21,13 +22,6 @@ CALL (ids) {
 }
 MATCH (s:Session {space: $space}) WHERE any(id IN s.sounds_of WHERE id IN ids)
 SET s.sounds_of = [id IN s.sounds_of WHERE NOT id IN ids]
-"""
-
-FIND_UNWILLING_TO_BE_HEARD = """
-MATCH (p:Person {space: $space}) WHERE p.id IN $people
-  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
-    IN ['withdrawn', 'opted_out']
-RETURN p.id AS id LIMIT 1
 """
 
 FORGET_SOUNDS_OF_UNWILLING = """
@@ -76,7 +70,7 @@ async def forget_sounds_of(tx: Tx, space: str, people: Sequence[str]) -> None:
 
 async def obey_unheard(tx: Tx, space: str, people: Sequence[str]) -> None:
     """Of `people`, who are one from now on, no sound stays if one of them refused. The caller holds the lock."""
-    if await rows(tx, FIND_UNWILLING_TO_BE_HEARD, space=space, people=list(people), purpose=KEEP_AUDIO):
+    if await any_refused(tx, space, people, KEEP_AUDIO):
         await forget_sounds_of(tx, space, people)
 
 

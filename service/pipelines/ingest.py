@@ -156,16 +156,20 @@ class Ingest:
             progress(self._config.read_share, "entities")
             with watch.stage("entities"):
                 await self._entities(session.space, session.id)
+        by_channel = info.channels > 1 and request.transcript is None
         if self._personas is not None:
             with watch.stage("personas"):
-                by_channel = info.channels > 1 and request.transcript is None
                 sound = None if written else request.path
                 await self._personas(session.space, session.id, sound=sound, by_channel=by_channel)
         if self._sounds is not None and not written:
             with watch.stage("sounds"):
-                by_channel = info.channels > 1 and request.transcript is None
-                given = request.transcript is not None
-                await self._sounds(session.space, session.id, sound=request.path, by_channel=by_channel, given=given)
+                await self._sounds(
+                    session.space,
+                    session.id,
+                    sound=request.path,
+                    by_channel=by_channel,
+                    given=request.transcript is not None,
+                )
         if self._mirror is not None:
             progress(self._config.known_share, "mirror")
             with watch.stage("mirror"):
