@@ -55,6 +55,44 @@ class Declared:
     """Whether words have times of their own."""
 
 
+class Signing(StrEnum):
+    """How a delivery proves where it comes from."""
+
+    WEBHOOK_ID = "HMAC-SHA256 of id.timestamp.body"
+    """Standard Webhooks (svix, `whsec_…`)."""
+    TIMESTAMP_BODY = "HMAC-SHA256 of timestamp.body"
+    BODY = "HMAC-SHA256 of the body"
+    CANONICAL_JSON = "HMAC-SHA256 of the body as canonical JSON"
+    ZOOM = "HMAC-SHA256 of v0:timestamp:body"
+    JWT = "JWT with the body's SHA-256"
+    SHARED_SECRET = "the secret itself in a header"
+    TOKEN = "a token of ours with scope ingest"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLive:
+    """One live connector's statement."""
+
+    name: str
+    """As a source's `provider`, and as `provenance` of a message shows it: live:<name>."""
+    source: str
+    """Who sends it, with the version of the protocol."""
+    carries: tuple[str, ...]
+    """Of: webhook, websocket, transcript, partials, participants, mixed audio, audio per participant."""
+    times: TimeUnit
+    base: TimeBase
+    speakers: SpeakerScope
+    utterance_ids: str | None
+    """Where an id of each utterance stands that is the same from partial to final; None: there is none."""
+    repeats: str
+    """What a repeat looks like, and by what it is known."""
+    signing: Signing
+    replay_seconds: float | None = None
+    """How old a signed delivery may be; None: its signature has no time."""
+    accounts: str | None = None
+    """What of it names somebody beyond the meeting; None: nothing does."""
+
+
 def table(declared: Iterable[Declared]) -> str:
     """The statements as a Markdown table, one row each."""
     head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice")

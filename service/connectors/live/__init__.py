@@ -1,0 +1,85 @@
+"""What does a meeting's backend send, as events? One connector a provider, each stating what nothing downstream may guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from service import registry
+from service.connectors.declared import DeclaredLive
+from service.errors import VoicegraphError
+from service.types.meeting import MeetingEvent
+
+CONNECTORS: dict[str, str] = {}
+"""provider → "module:CONNECTOR", a LiveConnector."""
+
+
+class SignatureWrong(VoicegraphError):
+    code = "signature_wrong"
+    says = "The delivery is not signed with a secret of the source {source}: {why}. Nothing was kept."
+    http_status = 401
+
+
+class EventUnreadable(VoicegraphError):
+    code = "event_unreadable"
+    says = "{provider}, {place}: {what}"
+    http_status = 422
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One HTTP request or one message of a WebSocket, as it came."""
+
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    received_at: datetime
+    binary: bool = False
+    """A binary message of a WebSocket."""
+    connection: str = ""
+    """Of a WebSocket: an id of its own for each connection, by which labels and times that restart are told apart."""
+    opened_at: datetime | None = None
+    """When that connection began."""
+    query: Mapping[str, str] | None = None
+    """Of the URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a delivery says."""
+
+    meeting: str | None
+    """The provider's id of the meeting (of the bot in it, where that is all there is); None: it concerns no meeting."""
+    events: tuple[MeetingEvent, ...]
+    delivery_key: str | None = None
+    """The provider's id of this delivery where a repeat of the delivery has the same; None: there is none."""
+
+
+class LiveConnector(Protocol):
+    declared: DeclaredLive
+
+    def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
+        """In constant time against each secret (several while they are being changed). Raises SignatureWrong."""
+        ...
+
+    def read(self, delivery: Delivery) -> Read:
+        """Pure: the same for the same delivery. What is not known of a provider's newer events is no error: no events.
+        Raises EventUnreadable, naming the field, for what is broken."""
+        ...
+
+    def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
+        """What the provider wants as the response (a challenge); None: nothing."""
+        ...
+
+
+def connector(provider: str) -> LiveConnector:
+    """Raises UnknownPlugIn."""
+    found: LiveConnector = registry.load(CONNECTORS, provider, kind="meeting backend")
+    return found
+
+
+def declared_live() -> list[DeclaredLive]:
+    """What each connector states of itself, in the order of CONNECTORS."""
+    return [connector(provider).declared for provider in CONNECTORS]
