@@ -46,6 +46,27 @@ class Delivery:
     """Of the URL."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetch:
+    """What a delivery only points to. service.connectors.live.fetching gets it and makes a delivery of its own of it, which goes
+    into the inbox and to `read` as any other; the one that pointed to it is done once that is saved."""
+
+    what: str
+    """"transcript" …; told back to `read`."""
+    meeting: str
+    url: str
+    hosts: tuple[str, ...] = ()
+    """Whose subdomains too are asked, by https only; none: any host with a public address."""
+    query: Mapping[str, object] | None = None
+    """Sent by POST as JSON (GraphQL); None: GET."""
+    token: str | None = None
+    """From the delivery itself, sent as Bearer."""
+    needs_api_key: bool = False
+    """Whether the source's `api_key` is sent as Bearer."""
+    carried: Mapping[str, str] | None = None
+    """What `read` needs beside the content to read it; told back to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """What a delivery says."""
@@ -55,6 +76,8 @@ class Read:
     events: tuple[MeetingEvent, ...]
     delivery_key: str | None = None
     """The provider's id of this delivery where a repeat of the delivery has the same; None: there is none."""
+    fetch: Fetch | None = None
+    """What it points to, to be fetched; None: it says everything itself."""
 
 
 class LiveConnector(Protocol):
