@@ -48,7 +48,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetch:
-    """What a delivery only points to. service.connectors.live.fetching gets it and makes a delivery of its own of it, which goes
+    """What a delivery only points to. service.connectors.live.fetching gets it and makes a delivery of its own of it; that goes
     into the inbox and to `read` as any other; the one that pointed to it is done once that is saved."""
 
     what: str
