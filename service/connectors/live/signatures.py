@@ -81,10 +81,10 @@ def verify_timestamp_body(
     per_second: int = 1,
     window: float = WINDOW,
 ) -> None:
-    """HMAC-SHA256 of `before` + timestamp + `joint` + body; the header is `prefix` and that, `encoded`. Zoom's has
-    `before="v0:"`, `joint=":"`, `prefix="v0="`. `key` makes the key of a secret; `per_second`: 1000 where the timestamp is in milliseconds.
+    """HMAC-SHA256 of `before` + timestamp + `joint` + body; the header is `prefix` and that, `encoded`.
 
-    Raises SignatureWrong, SecretUnusable."""
+    Zoom's has `before="v0:"`, `joint=":"`, `prefix="v0="`. `key` makes the key of a secret; `per_second`: 1000 where the
+    timestamp is in milliseconds. Raises SignatureWrong, SecretUnusable."""
     timestamp = _header(delivery, timestamp_header, source)
     given = _header(delivery, header, source)
     _not_too_old(timestamp, delivery.received_at, source=source, window=window, per_second=per_second)
