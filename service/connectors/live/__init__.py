@@ -44,6 +44,9 @@ class Delivery:
     """When that connection began."""
     query: Mapping[str, str] | None = None
     """Of the URL."""
+    carried: Mapping[str, str] | None = None
+    """What was told to be carried to it, by the latest message before it on this connection that told so (Read.carried), or by
+    what pointed to it (Fetch.carried). Kept with the delivery: reading it again needs it, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,9 @@ class Read:
     """The provider's id of this delivery where a repeat of the delivery has the same; None: there is none."""
     fetch: Fetch | None = None
     """What it points to, to be fetched; None: it says everything itself."""
+    carried: Mapping[str, str] | None = None
+    """Of a message of a WebSocket: what the later ones of this connection need to be read, as a hello says once which meeting
+    and sample rate they have; None: as before."""
 
 
 class LiveConnector(Protocol):
