@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -22,6 +22,7 @@ from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, 
 from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
 from service.memory.names import NameConfig
+from service.pipelines.afterwards import Afterwards
 from service.pipelines.closing import close
 from service.pipelines.entities import RememberEntities
 from service.pipelines.expire import expire_sounds, expire_voices
@@ -76,9 +77,6 @@ class IngestConfig:
 
     batch: int = 64  # turns a write: some minutes of talk; about 0.1 s under the space's lock
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
-    closed_share: float = 0.97  # for all until the session is complete; then come its facts
-    read_share: float = 0.99  # for all until the facts are written; then comes what they speak of
-    known_share: float = 0.995  # for all but the mirror
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
@@ -113,8 +111,7 @@ class Ingest:
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
-        self._facts, self._entities, self._personas, self._mirror = facts, entities, personas, mirror
-        self._sounds = sounds
+        self._afterwards = Afterwards(graph, facts, entities, personas, sounds, mirror)
         self._config = config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
@@ -145,35 +142,15 @@ class Ingest:
                 if error.http_status < 500 and error.http_status != CONFLICT:
                     await self._graph.write(fail_session, session.space, session.id, error.code)
                 raise
-        dropped: Mapping[str, int] = {}
-        if self._facts is not None:
-            progress(self._config.closed_share, "facts")
-            with watch.stage("facts"):
-                dropped = (await self._facts(session.space, session.id)).dropped
-            with watch.stage("facts"):
-                await revise_facts(self._graph, session.space, session.id)
-        if self._entities is not None:
-            progress(self._config.read_share, "entities")
-            with watch.stage("entities"):
-                await self._entities(session.space, session.id)
-        by_channel = info.channels > 1 and request.transcript is None
-        if self._personas is not None:
-            with watch.stage("personas"):
-                sound = None if written else request.path
-                await self._personas(session.space, session.id, sound=sound, by_channel=by_channel)
-        if self._sounds is not None and not written:
-            with watch.stage("sounds"):
-                await self._sounds(
-                    session.space,
-                    session.id,
-                    sound=request.path,
-                    by_channel=by_channel,
-                    given=request.transcript is not None,
-                )
-        if self._mirror is not None:
-            progress(self._config.known_share, "mirror")
-            with watch.stage("mirror"):
-                await self._mirror(session.space, session.id)
+        dropped = await self._afterwards(
+            session.space,
+            session.id,
+            sound=None if written else request.path,
+            by_channel=info.channels > 1 and request.transcript is None,
+            given=request.transcript is not None,
+            watch=watch,
+            progress=progress,
+        )
         progress(1.0, "complete")
         known, seconds = opened.status is SessionStatus.COMPLETE, time.perf_counter() - began
         return replace(await report_of(self._graph, session, known, seconds, watch), facts_dropped=dropped)
