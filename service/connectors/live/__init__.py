@@ -79,8 +79,10 @@ class Read:
     events: tuple[MeetingEvent, ...]
     delivery_key: str | None = None
     """The provider's id of this delivery where a repeat of the delivery has the same; None: there is none."""
-    fetch: Fetch | None = None
-    """What it points to, to be fetched; None: it says everything itself."""
+    fetches: tuple[Fetch, ...] = ()
+    """What it points to, to be fetched; none: it says everything itself."""
+    in_room: bool = False
+    """Whether `meeting` names a room where one meeting follows another: what comes after the end of one is of the next."""
     carried: Mapping[str, str] | None = None
     """Of a message of a WebSocket: what the later ones of this connection need to be read, as a hello says once which meeting
     and sample rate they have; None: as before."""
