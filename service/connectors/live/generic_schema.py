@@ -47,7 +47,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "withdrawn": ("id",),
     "heard": ("data", "encoding", "sample_rate"),
 }
-INSTEAD: dict[str, Any] = {"base": Base.MEETING, "speaker": NOBODY, "end": None, "is_bot": False}
+INSTEAD: dict[str, Any] = {"base": Base.MEETING, "speaker": NOBODY, "end": None}
 """What a field says that is not there, where its dataclass has no default or another."""
 
 
