@@ -97,6 +97,27 @@ STORES: tuple[Store, ...] = (
     ),
     Store("jobs", "graph", "requests of ingest: file names, errors", _WITH_SPACE, ("Job",)),
     Store(
+        "events",
+        "graph",
+        "that sessions ended, who is who changed, something was erased: ids and counts",
+        "7 days after it happened, by the next sweep of the service; " + _WITH_SPACE,
+        ("Event",),
+    ),
+    Store(
+        "webhooks",
+        "graph",
+        "addresses that events are sent to, and what became of each; no secrets, no bodies",
+        "a webhook with `voicegraph webhooks remove`, its deliveries after 7 days; with its space, but for what is to be told "
+        "of just that: the address and the space's name, until it is told or given up, 7 days at most",
+        ("Webhook", "WebhookDelivery"),
+    ),
+    Store(
+        "key of the webhooks",
+        "data directory: webhooks.key",
+        "what the secrets of webhooks are made of",
+        "by hand: each webhook then needs a new secret (`voicegraph webhooks rotate`)",
+    ),
+    Store(
         "indexes",
         "Neo4j's index files",
         "words, readers and vectors of messages, facts, people and exemplars",
@@ -140,8 +161,20 @@ STORES: tuple[Store, ...] = (
         "`:clear` and `:server disconnect`",
     ),
     Store("audio files", "where the user keeps them", "recordings given to `ingest`, which stay where they are", "by the user"),
-    Store("inbox", "data directory", "deliveries of connectors not taken in yet", "when taken in", built=False),
-    Store("dead letters", "data directory", "deliveries that failed", "by hand, or after 30 days", built=False),
+    Store(
+        "inbox",
+        "graph",
+        "what meetings' backends sent, as they sent it: words, names, e-mail addresses",
+        "48 h after the meeting's end, by the sweep of the service; " + _WITH_SPACE,
+        ("Delivery", "Meeting"),
+    ),
+    Store(
+        "dead letters",
+        "graph: Delivery whose status is dead",
+        "deliveries that could not be taken in",
+        "by hand (`voicegraph hooks forget`), or after 30 days, by the sweep of the service; " + _WITH_SPACE,
+        ("Delivery",),
+    ),
     Store(
         "engine mirrors",
         "Neo4j under Graphiti's labels, data directory: mem0/; only where the setting `engine` was `graphiti` or `mem0`",
