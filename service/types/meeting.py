@@ -45,6 +45,8 @@ class Speaker:
     is_bot: bool = False
     """The bot itself, or another program: attends without being granted anything."""
     is_host: bool = False
+    is_room: bool = False
+    """One device that several people speak at, as the provider says: never one person."""
     confidence: float | None = None
     """The provider's own, [0, 1], that it is them; 0: named provisionally; None: not told."""
 
@@ -105,7 +107,7 @@ class Spoke(MeetingEvent):
     speaker: Speaker
     start: float
     end: float | None
-    """None: still speaking."""
+    """None: still speaking. `start` itself: stopped then; when it began is told before, or was not."""
     base: Base
 
 

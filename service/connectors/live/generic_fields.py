@@ -221,6 +221,7 @@ SPEAKERS: dict[str, Kind] = {
     "email": Kind({"type": "string", "format": "email"}, _email, lambda key: key.subject),
     "is_bot": TRUTH,
     "is_host": TRUTH,
+    "is_room": TRUTH,
     "confidence": SHARE,
 }
 SPEAKER = _object(SPEAKERS, (), lambda given: Speaker(**{"handle": None, **given}), _speaker_as_json)
