@@ -1,0 +1,409 @@
+"""What has a meeting's backend delivered, and what became of it? The inbox: a delivery is acknowledged once it is in here.
+
+Deliveries stand one behind the other in their meeting (`seq`, as they came; `folded`, as they were taken in). Bodies are read
+by who takes them in, and by nobody else: what operators see of them are ids, times and codes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from service.graph.driver import Tx, changes, rows
+from service.graph.meetings import hold_meeting
+from service.graph.paging import Page, Paged, paged, parameters
+from service.types.ids import derived
+
+
+class DeliveryStatus(StrEnum):
+    WAITING = "waiting"
+    DONE = "done"
+    """Taken in; kept for a while, so that a repeat is known and the meeting can be folded again."""
+    DEAD = "dead"
+    """Not taken in, and not tried again unless somebody says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDelivery:
+    space: str
+    source: str
+    """Name of the configured source it came to."""
+    provider: str
+    meeting: str | None
+    """The provider's id; None only of what is dead."""
+    key: str
+    """The same for a repeat of the delivery."""
+    body: bytes
+    received_at: datetime
+    headers: Mapping[str, str]
+    """Those that reading it again takes."""
+    query: Mapping[str, str] | None = None
+    binary: bool = False
+    connection: str = ""
+    opened_at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        return derived("delivery", self.space, self.source, self.key)
+
+    @property
+    def meeting_id(self) -> str:
+        """Of the Meeting node."""
+        return meeting_id(self.space, self.source, self.meeting or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """A delivery that was signed rightly and cannot be read."""
+
+    delivery: NewDelivery
+    error: str
+    """code: message"""
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDelivery:
+    """As its reader gets it back."""
+
+    id: str
+    meeting_id: str | None
+    seq: int
+    status: DeliveryStatus
+    attempts: int
+    provider: str
+    source: str
+    key: str
+    body: bytes
+    received_at: datetime
+    headers: Mapping[str, str]
+    query: Mapping[str, str] | None
+    binary: bool
+    connection: str
+    opened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryShown:
+    """As operators see it."""
+
+    id: str
+    source: str
+    provider: str
+    meeting_id: str | None
+    meeting: str | None
+    """The provider's id of it."""
+    status: DeliveryStatus
+    attempts: int
+    error: str | None
+    num_bytes: int
+    received_at: datetime
+    next_at: datetime | None
+    expires_at: datetime | None
+
+
+def meeting_id(space: str, source: str, external_id: str) -> str:
+    return derived("meeting", space, source, external_id)
+
+
+SAVE_MEETINGS = """
+UNWIND $meetings AS row
+MERGE (f:Meeting {space: row.space, source: row.source, external_id: row.external_id})
+ON CREATE SET f.id = row.id, f.created_at = datetime(), f.provider = row.provider, f.status = 'open',
+  f.num_deliveries = 0, f.num_folded = 0
+SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_at END
+"""
+
+SAVE_DELIVERIES = """
+UNWIND $deliveries AS row
+CALL (row) {
+  MATCH (f:Meeting {id: row.meeting_id})
+  MERGE (d:Delivery {space: row.space, source: row.source, key: row.key})
+  ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.meeting_id = f.id, d.status = 'waiting',
+    d.attempts = 0, d.next_at = row.properties.received_at, d.expires_at = f.expires_at,
+    d.seq = f.num_deliveries, f.num_deliveries = f.num_deliveries + 1
+}
+"""
+"""A subquery for each row sees what those before it counted; one plan over all of them may read the counter once."""
+
+SAVE_DEAD = """
+UNWIND $deliveries AS row
+MERGE (d:Delivery {space: row.space, source: row.source, key: row.key})
+ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.status = 'dead', d.attempts = 1,
+  d.error = row.error, d.expires_at = row.expires_at
+"""
+
+
+async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
+    """Put them behind what is there of their meetings, in the order given; how many are new. One whose key is known is a
+    repeat and changes nothing. Locks the meetings."""
+    last: dict[str, NewDelivery] = {}
+    for delivery in deliveries:
+        last[delivery.meeting_id] = delivery
+    meetings = [
+        {
+            "id": id,
+            "space": one.space,
+            "source": one.source,
+            "external_id": one.meeting or "",
+            "provider": one.provider,
+            "last_at": one.received_at,
+        }
+        for id, one in sorted(last.items())  # of two writers at once neither waits for what the other holds
+    ]
+    await changes(tx, SAVE_MEETINGS, meetings=meetings)
+    return (await changes(tx, SAVE_DELIVERIES, deliveries=[_row(delivery) for delivery in deliveries])).nodes_created
+
+
+async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
+    """Keep what cannot be read for somebody to look at; how many are new."""
+    found = [{**_row(one.delivery), "error": one.error, "expires_at": one.expires_at} for one in dead]
+    return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created
+
+
+LIST_TAKEN_IN = """
+MATCH (d:Delivery)
+WHERE d.meeting_id = $meeting_id AND d.folded >= $first
+RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
+          .query, .binary, .connection, .opened_at} AS delivery
+ORDER BY d.folded LIMIT $limit
+"""
+
+LIST_WAITING = """
+MATCH (d:Delivery)
+WHERE d.meeting_id = $meeting_id AND d.status = 'waiting' AND d.seq >= 0 AND d.next_at <= $now
+RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
+          .query, .binary, .connection, .opened_at} AS delivery
+ORDER BY d.seq LIMIT $limit
+"""
+
+
+async def deliveries_of(tx: Tx, meeting_id: str, *, first: int = 0, limit: int = 500) -> list[StoredDelivery]:
+    """Those of the meeting that were taken in, in the order in which they were, from the `first`: what rebuilds its fold. For
+    the worker; no gate stands before it."""
+    found = await rows(tx, LIST_TAKEN_IN, meeting_id=meeting_id, first=first, limit=limit)
+    return [_stored(row["delivery"]) for row in found]
+
+
+async def waiting(tx: Tx, meeting_id: str, *, now: datetime, limit: int = 500) -> list[StoredDelivery]:
+    """Those of the meeting that are to be taken in by `now`, in the order in which they came. For the worker; no gate."""
+    found = await rows(tx, LIST_WAITING, meeting_id=meeting_id, now=now, limit=limit)
+    return [_stored(row["delivery"]) for row in found]
+
+
+MARK_DONE = """
+UNWIND $ids AS id
+CALL (id) {
+  MATCH (d:Delivery {id: id, meeting_id: $meeting_id})
+  WHERE d.status = 'waiting'
+  MATCH (f:Meeting {id: $meeting_id})
+  SET d.status = 'done', d.error = null, d.next_at = null, d.folded = f.num_folded, f.num_folded = f.num_folded + 1
+}
+"""
+
+MARK_FAILED = """
+MATCH (d:Delivery {id: $id, meeting_id: $meeting_id})
+WHERE d.status = 'waiting'
+SET d.attempts = d.attempts + 1, d.error = $error, d.next_at = $next_at,
+  d.status = CASE WHEN $next_at IS NULL THEN 'dead' ELSE 'waiting' END,
+  d.expires_at = CASE WHEN $next_at IS NULL THEN $expires_at ELSE d.expires_at END
+"""
+
+
+async def mark_done(tx: Tx, meeting_id: str, ids: Sequence[str], *, worker: str) -> None:
+    """They are taken in, in this order: in the transaction that writes what came of them. Raises MeetingTaken."""
+    await hold_meeting(tx, meeting_id, worker)
+    await changes(tx, MARK_DONE, meeting_id=meeting_id, ids=list(ids))
+
+
+async def mark_failed(
+    tx: Tx, meeting_id: str, id: str, error: str, *, worker: str, next_at: datetime | None, expires_at: datetime | None = None
+) -> None:
+    """It could not be taken in for `error` (code: message, no text of what was said) and is tried again at `next_at`; None: it
+    is dead, until `expires_at`. Those behind it do not wait for it. Raises MeetingTaken."""
+    await hold_meeting(tx, meeting_id, worker)
+    await changes(
+        tx, MARK_FAILED, meeting_id=meeting_id, id=id, error=error[:MAX_ERROR], next_at=next_at, expires_at=expires_at
+    )  # fmt: skip
+
+
+MAX_ERROR = 500
+"""Characters of an error that are kept: what broke may be as long as what it broke on."""
+
+COUNT_WAITING = """
+MATCH (d:Delivery)
+WHERE d.status = 'waiting' AND d.next_at IS NOT NULL
+RETURN d.space AS space, d.source AS source, count(*) AS waiting
+"""
+
+
+async def count_waiting(tx: Tx) -> dict[tuple[str, str], int]:
+    """(space, source) → deliveries not taken in yet: for back pressure."""
+    return {(row["space"], row["source"]): row["waiting"] for row in await rows(tx, COUNT_WAITING)}
+
+
+LIST_DELIVERIES = """
+MATCH (d:Delivery)
+WHERE d.space = $space AND d.status IN $statuses AND d.created_at IS NOT NULL AND ($source IS NULL OR d.source = $source)
+  AND ($meeting_id IS NULL OR d.meeting_id = $meeting_id)
+WITH d, [d.created_at.epochSeconds * 1000000000 + d.created_at.nanosecond, d.id] AS place
+WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+WITH d, place
+ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+OPTIONAL MATCH (f:Meeting {id: d.meeting_id})
+RETURN place, f.external_id AS meeting,
+       d {.id, .source, .provider, .meeting_id, .status, .attempts, .error, .num_bytes, .received_at, .next_at, .expires_at}
+         AS delivery
+ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC
+"""
+
+
+async def list_deliveries(
+    tx: Tx,
+    space: str,
+    *,
+    page: Page,
+    statuses: Sequence[DeliveryStatus] = tuple(DeliveryStatus),
+    source: str | None = None,
+    meeting_id: str | None = None,
+) -> Paged[DeliveryShown]:
+    """Those of the space, newest first, without what they say: for who administers it."""
+    found = await rows(
+        tx,
+        LIST_DELIVERIES,
+        space=space,
+        statuses=list(statuses),
+        source=source,
+        meeting_id=meeting_id,
+        **parameters(page, newest_first=True),
+    )
+    shown = {row["delivery"]["id"]: _shown(row["delivery"], row["meeting"]) for row in found}
+    return paged(page, [row["place"] for row in found], shown)
+
+
+async def list_dead(tx: Tx, space: str, *, page: Page, source: str | None = None) -> Paged[DeliveryShown]:
+    """The dead letters of the space, newest first."""
+    return await list_deliveries(tx, space, page=page, statuses=(DeliveryStatus.DEAD,), source=source)
+
+
+LIST_DEAD_LETTERS = """
+UNWIND $ids AS id
+MATCH (d:Delivery {id: id, space: $space})
+WHERE d.status = 'dead'
+RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
+          .query, .binary, .connection, .opened_at} AS delivery
+"""
+
+RETRY_DEAD = """
+UNWIND $ids AS id
+CALL (id) {
+  MATCH (d:Delivery {id: id, space: $space})
+  WHERE d.status = 'dead'
+  MATCH (f:Meeting {id: d.meeting_id})
+  SET d.status = 'waiting', d.attempts = 0, d.error = null, d.next_at = $now, d.expires_at = f.expires_at,
+    d.seq = f.num_deliveries, f.num_deliveries = f.num_deliveries + 1, f.last_at = $now
+  RETURN d.id AS retried
+}
+RETURN retried
+"""
+
+FORGET_DELIVERIES = """
+UNWIND $ids AS id
+MATCH (d:Delivery {id: id, space: $space})
+WHERE d.status = 'dead'
+DETACH DELETE d
+RETURN count(*) AS gone
+"""
+
+
+async def list_dead_letters(tx: Tx, space: str, ids: Sequence[str]) -> list[StoredDelivery]:
+    """Those of `ids` that are dead, whole, for who reads them once more."""
+    return [_stored(row["delivery"]) for row in await rows(tx, LIST_DEAD_LETTERS, space=space, ids=list(ids))]
+
+
+async def retry_dead(tx: Tx, space: str, ids: Sequence[str], *, now: datetime) -> list[str]:
+    """Dead letters of meetings wait again, behind what came meanwhile; their ids. Those of no meeting are left as they are."""
+    return [row["retried"] for row in await rows(tx, RETRY_DEAD, space=space, ids=list(ids), now=now)]
+
+
+async def forget_dead(tx: Tx, space: str, ids: Sequence[str]) -> int:
+    """Delete those of `ids` that are dead; how many were."""
+    return int((await rows(tx, FORGET_DELIVERIES, space=space, ids=list(ids)))[0]["gone"])
+
+
+FORGET_EXPIRED = """
+MATCH (d:Delivery)
+WHERE d.expires_at <= $now AND d.status <> 'waiting'
+WITH d LIMIT $limit
+DETACH DELETE d
+RETURN count(*) AS gone
+"""
+
+FORGET_EXPIRED_MEETINGS = """
+MATCH (f:Meeting)
+WHERE f.expires_at <= $now AND NOT EXISTS {
+  MATCH (d:Delivery) WHERE d.meeting_id = f.id AND d.status IN ['waiting', 'done', 'dead'] AND d.seq >= 0
+}
+WITH f LIMIT $limit
+DETACH DELETE f
+"""
+
+
+async def forget_expired_deliveries(tx: Tx, *, now: datetime, limit: int) -> int:
+    """Delete at most `limit` deliveries whose time has come, of all spaces, and meetings of which none are left; how many
+    deliveries. One that waits is not lost for being old."""
+    gone = int((await rows(tx, FORGET_EXPIRED, now=now, limit=limit))[0]["gone"])
+    await changes(tx, FORGET_EXPIRED_MEETINGS, now=now, limit=limit)
+    return gone
+
+
+def _row(delivery: NewDelivery) -> dict[str, Any]:
+    return {
+        "id": delivery.id,
+        "space": delivery.space,
+        "source": delivery.source,
+        "key": delivery.key,
+        "meeting_id": delivery.meeting_id,
+        "properties": {
+            "provider": delivery.provider,
+            **_kept(delivery.body),
+            "num_bytes": len(delivery.body),
+            "received_at": delivery.received_at,
+            "headers": json.dumps(dict(delivery.headers)),
+            "query": None if delivery.query is None else json.dumps(dict(delivery.query)),
+            "binary": delivery.binary or None,
+            "connection": delivery.connection or None,
+            "opened_at": delivery.opened_at,
+        },
+    }
+
+
+def _kept(body: bytes) -> dict[str, Any]:
+    """As text where it is, as nearly all are; else in base64."""
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"body": base64.b64encode(body).decode(), "body_base64": True}
+
+
+def _stored(found: Mapping[str, Any]) -> StoredDelivery:
+    plain = {name: found[name] for name in ("id", "meeting_id", "attempts", "provider", "source", "key", "received_at")}
+    return StoredDelivery(
+        **plain,
+        seq=-1 if found["seq"] is None else found["seq"],
+        status=DeliveryStatus(found["status"]),
+        body=base64.b64decode(found["body"]) if found["body_base64"] else found["body"].encode(),
+        headers=json.loads(found["headers"]),
+        query=found["query"] and json.loads(found["query"]),
+        binary=bool(found["binary"]),
+        connection=found["connection"] or "",
+        opened_at=found["opened_at"],
+    )
+
+
+def _shown(found: Mapping[str, Any], meeting: str | None) -> DeliveryShown:
+    return DeliveryShown(**{**found, "status": DeliveryStatus(found["status"]), "meeting": meeting})

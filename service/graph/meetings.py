@@ -1,0 +1,170 @@
+"""Which meetings have something to be taken in, and whose turn is it? One node a meeting of a source, leased by one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from service.errors import VoicegraphError
+from service.graph.driver import Tx, changes, rows
+
+
+class MeetingTaken(VoicegraphError):
+    code = "meeting_taken"
+    says = "The meeting {id} is another worker's by now. It goes on there; nothing was written."
+    http_status = 409
+
+
+class MeetingStatus(StrEnum):
+    OPEN = "open"
+    CLOSED = "closed"
+    """Ended, or silent for so long that it counts as ended; late deliveries may still come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingFeed:
+    """What a source delivers of one meeting."""
+
+    id: str
+    space: str
+    source: str
+    provider: str
+    external_id: str
+    """The provider's id."""
+    session_id: str | None
+    """The session that was begun of it."""
+    status: MeetingStatus
+    num_deliveries: int
+    """That ever came, repeats not counted."""
+    num_folded: int
+    """Of them taken in."""
+    last_at: datetime
+    """When the last one came."""
+    expires_at: datetime | None
+
+
+LIST_TO_TAKE_IN = """
+MATCH (d:Delivery)
+WHERE d.status = 'waiting' AND d.next_at <= $now
+WITH d.meeting_id AS id, min(d.next_at) AS since
+MATCH (f:Meeting {id: id})
+WHERE f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker
+RETURN f.id AS id
+ORDER BY since, id LIMIT $limit
+"""
+
+LIST_IDLE = """
+MATCH (f:Meeting {space: $space, source: $source})
+WHERE f.status = 'open' AND f.last_at < $before AND (f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker)
+RETURN f.id AS id
+ORDER BY f.last_at, id LIMIT $limit
+"""
+
+LOCK_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+SET f.created_at = f.created_at
+"""
+
+LEASE_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+WHERE f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker
+SET f.leased_by = $worker, f.leased_until = $until
+RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
+          .expires_at} AS meeting
+"""
+
+IS_HELD = """
+MATCH (f:Meeting {id: $id})
+RETURN f.leased_by = $worker AS held
+"""
+
+RELEASE_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+WHERE f.leased_by = $worker
+SET f.leased_by = null, f.leased_until = null
+"""
+
+SAVE_MEETING_SESSION = """
+MATCH (f:Meeting {id: $id})
+SET f.session_id = $session_id, f.status = 'open'
+"""
+
+CLOSE_MEETING = """
+MATCH (f:Meeting {id: $id})
+SET f.status = 'closed', f.expires_at = $expires_at
+"""
+
+EXPIRE_DELIVERIES = """
+MATCH (d:Delivery)
+WHERE d.meeting_id = $id AND d.status IN ['waiting', 'done'] AND d.seq >= 0
+SET d.expires_at = $expires_at
+"""
+
+
+async def list_to_take_in(tx: Tx, *, worker: str, now: datetime, limit: int) -> list[str]:
+    """Ids of meetings, of all spaces, in which a delivery is to be taken in by `now` and that are no other worker's; those
+    that wait longest first."""
+    found = await rows(tx, LIST_TO_TAKE_IN, worker=worker, now=now, limit=limit)
+    return [row["id"] for row in found]
+
+
+async def list_idle(tx: Tx, space: str, source: str, *, worker: str, now: datetime, before: datetime, limit: int) -> list[str]:
+    """Ids of the source's meetings that are open, no other worker's, and silent since `before`."""
+    found = await rows(
+        tx, LIST_IDLE, space=space, source=source, worker=worker, now=now, before=before, limit=limit
+    )  # fmt: skip
+    return [row["id"] for row in found]
+
+
+async def lease_meetings(tx: Tx, ids: Sequence[str], *, worker: str, now: datetime, until: datetime) -> list[MeetingFeed]:
+    """Those of `ids` that are this worker's alone until `until`; a lease of its own is made longer."""
+    await changes(tx, LOCK_MEETINGS, ids=sorted(ids))
+    return [
+        _meeting(row["meeting"]) for row in await rows(tx, LEASE_MEETINGS, ids=sorted(ids), worker=worker, now=now, until=until)
+    ]
+
+
+async def release_meetings(tx: Tx, ids: Sequence[str], *, worker: str) -> None:
+    await changes(tx, RELEASE_MEETINGS, ids=sorted(ids), worker=worker)
+
+
+async def hold_meeting(tx: Tx, id: str, worker: str) -> None:
+    """Keep the meeting this worker's until the transaction ends; raises MeetingTaken where it is not."""
+    await changes(tx, LOCK_MEETINGS, ids=[id])
+    if not any(row["held"] for row in await rows(tx, IS_HELD, id=id, worker=worker)):
+        raise MeetingTaken(id=id)
+
+
+async def save_meeting_session(tx: Tx, id: str, session_id: str) -> None:
+    """The session that is written of it, which goes on. The caller holds the meeting."""
+    await changes(tx, SAVE_MEETING_SESSION, id=id, session_id=session_id)
+
+
+async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
+    """It has ended; its deliveries, and any that still come, are kept until `expires_at` so that repeats are known. The caller
+    holds the meeting."""
+    await changes(tx, CLOSE_MEETING, id=id, expires_at=expires_at)
+    await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=expires_at)
+
+
+FIND_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
+          .expires_at} AS meeting
+"""
+
+
+async def find_meetings(tx: Tx, ids: Sequence[str]) -> dict[str, MeetingFeed]:
+    """Those of `ids` that there are."""
+    return {row["meeting"]["id"]: _meeting(row["meeting"]) for row in await rows(tx, FIND_MEETINGS, ids=list(ids))}
+
+
+def _meeting(found: Mapping[str, Any]) -> MeetingFeed:
+    return MeetingFeed(**{**found, "status": MeetingStatus(found["status"])})
