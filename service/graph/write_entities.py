@@ -4,7 +4,7 @@ away."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -218,6 +218,12 @@ async def forget_other_mentions(
     lost: set[str] = set()
     for query in (FORGET_OTHER_MENTIONS_IN_MESSAGES, FORGET_OTHER_MENTIONS_IN_FACTS):
         lost |= {row["lost"] for row in await rows(tx, query, space=space, session_id=session_id, kept=kept)}
+    await forget_lost(tx, space, lost, half_life_days=half_life_days)
+
+
+async def forget_lost(tx: Tx, space: str, lost: Collection[str], *, half_life_days: float) -> None:
+    """Of entities (ids) that lost mentions: what goes together with them is counted anew, and those that nothing mentions go.
+    The caller holds the lock of the space."""
     if not lost:
         return
     neighbours = await rows(tx, LIST_NEIGHBOURS, space=space, entities=sorted(lost))

@@ -1,0 +1,220 @@
+"""How is a session written whose meeting still goes on, and put right when more is known? Turns keep their ids: a text, a time
+or a voice that changes replaces what was there, and nothing keeps what was before. For who writes it: no gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from service.graph.driver import Tx, rows
+from service.graph.forget_inferred import INFERRED
+from service.graph.spaces import LOCK_SPACE
+from service.graph.write_audiences import forget_unused
+from service.graph.write_entities import forget_lost
+
+CORRECTED = "corrected"
+"""`decision` of a turn that somebody gave to somebody: no label takes it away again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnThere:
+    """A turn as it is written."""
+
+    message_id: str
+    index: int
+    local_speaker: str
+    label: str
+    text: str | None
+    language: str | None
+    start: float
+    end: float
+    said_at: datetime
+    decision: str | None
+    speaker_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What a batch changes of turns that are written; the turns themselves, as they are now, are in the batch."""
+
+    worded: Sequence[str] = ()
+    """Ids of those that say something else now: what was made of their words goes."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Id of those that are another voice's now → id of that LocalSpeaker."""
+    undecided: Sequence[str] = ()
+    """Of `moved`, those whose person followed from the voice."""
+    withdrawn: Sequence[str] = ()
+    """Never said, or not any more."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """LocalSpeaker id → what it is called now."""
+
+    def __bool__(self) -> bool:
+        return bool(self.worded or self.moved or self.withdrawn or self.labels)
+
+
+LIST_TURNS_THERE = """
+MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
+RETURN m.id AS message_id, m.index AS index, l.id AS local_speaker, l.label AS label, m.text AS text, m.language AS language,
+       m.start AS start, m.end AS end, m.said_at AS said_at, m.decision AS decision, m.speaker_id AS speaker_id
+ORDER BY index
+"""
+
+FORGET_FACTS_OF = """
+UNWIND $ids AS id
+MATCH (f:Fact {space: $space})-[:EVIDENCED_BY]->(:Message {id: id, space: $space})
+WITH DISTINCT f
+OPTIONAL MATCH (f)-[:FOR]->(a:Audience)
+WITH f, a.id AS audience, COLLECT { MATCH (e:Entity)-[:MENTIONED_IN]->(f) RETURN e.id } AS entities
+DETACH DELETE f
+RETURN audience, entities
+"""
+
+FORGET_MADE_OF_WORDS = """
+UNWIND $ids AS id
+MATCH (m:Message {id: id, space: $space})
+SET m += $nothing
+WITH m
+MATCH (e:Entity)-[in:MENTIONED_IN]->(m)
+DELETE in
+RETURN e.id AS entity
+"""
+
+LEAVE_OTHER_VOICES = """
+UNWIND $moved AS row
+MATCH (m:Message {id: row.message_id, space: $space})<-[old:UTTERED]-(l:LocalSpeaker)
+WHERE l.id <> row.local_speaker
+DELETE old
+"""
+
+UNDECIDE = """
+UNWIND $ids AS id
+MATCH (m:Message {id: id, space: $space})
+OPTIONAL MATCH (:Person)-[by:SPEAKS]->(m)
+DELETE by
+SET m += $nothing
+REMOVE m.speaker_id
+"""
+
+FORGET_MESSAGES = """
+UNWIND $ids AS id
+MATCH (m:Message {id: id, space: $space, session_id: $session_id})
+CALL (m) {
+  MATCH (shown:Image|AudioMemory)-[:ATTACHED_TO]->(m)
+  DETACH DELETE shown
+}
+OPTIONAL MATCH (m)-[:FOR]->(a:Audience)
+WITH m, a.id AS audience, COLLECT { MATCH (e:Entity)-[:MENTIONED_IN]->(m) RETURN e.id } AS entities
+DETACH DELETE m
+RETURN audience, entities
+"""
+
+FORGET_SILENT_VOICES = """
+MATCH (:Session {space: $space, id: $session_id})<-[:HEARD_IN]-(l:LocalSpeaker)
+WHERE NOT EXISTS { (l)-[:UTTERED]->() }
+CALL (l) {
+  MATCH (n:NameProposal)-[:ABOUT]->(l)
+  DETACH DELETE n
+}
+DETACH DELETE l
+"""
+
+SAVE_LABELS = """
+UNWIND $labels AS row
+MATCH (l:LocalSpeaker {id: row.local_speaker, space: $space})
+SET l.label = row.label
+"""
+
+PUT_ASIDE = """
+UNWIND $order AS row
+MATCH (m:Message {id: row.message_id, session_id: $session_id})
+SET m.index = -1 - row.index
+"""
+
+PUT_IN_ORDER = """
+UNWIND $order AS row
+MATCH (m:Message {id: row.message_id, session_id: $session_id})
+SET m.index = row.index
+"""
+
+SAVE_MEETING_TIMES = """
+MATCH (s:Session {space: $space, id: $session_id})
+SET s += $properties
+"""
+
+REOPEN_SESSION = """
+MATCH (s:Session {space: $space, id: $session_id})
+WHERE s.status = 'complete'
+SET s.status = 'open', s.checkpoint = $checkpoint
+REMOVE s.facts_by, s.entities_by
+RETURN s.id AS id
+"""
+
+
+async def list_turns_there(tx: Tx, space: str, session_id: str) -> list[TurnThere]:
+    """All turns of the session by index, as they are written so far."""
+    return [TurnThere(**row) for row in await rows(tx, LIST_TURNS_THERE, space=space, session_id=session_id)]
+
+
+async def save_changes(tx: Tx, space: str, session_id: str, changes: Changes, *, half_life_days: float) -> None:
+    """After `save_batch` with the turns as they are now, in its transaction, which holds the lock of the space."""
+    left: list[str] = []
+    lost: set[str] = set()
+    gone = [*changes.worded, *changes.withdrawn]
+    if gone:
+        for row in await rows(tx, FORGET_FACTS_OF, space=space, ids=gone):
+            left += [row["audience"]] if row["audience"] else []
+            lost.update(row["entities"])
+    if changes.worded:
+        nothing = {**dict.fromkeys(INFERRED), "mirrored": None}
+        found = await rows(tx, FORGET_MADE_OF_WORDS, space=space, ids=list(changes.worded), nothing=nothing)
+        lost.update(row["entity"] for row in found)
+    if changes.moved:
+        moved = [{"message_id": message, "local_speaker": voice} for message, voice in changes.moved.items()]
+        await tx.run(LEAVE_OTHER_VOICES, space=space, moved=moved)
+    if changes.undecided:
+        await tx.run(UNDECIDE, space=space, ids=list(changes.undecided), nothing=dict.fromkeys(INFERRED))
+    if changes.withdrawn:
+        for row in await rows(tx, FORGET_MESSAGES, space=space, session_id=session_id, ids=list(changes.withdrawn)):
+            left += [row["audience"]] if row["audience"] else []
+            lost.update(row["entities"])
+    if changes.labels:
+        labels = [{"local_speaker": voice, "label": label} for voice, label in changes.labels.items()]
+        await tx.run(SAVE_LABELS, space=space, labels=labels)
+    if changes.moved or changes.withdrawn:
+        await tx.run(FORGET_SILENT_VOICES, space=space, session_id=session_id)
+    await forget_unused(tx, space, left)
+    await forget_lost(tx, space, lost, half_life_days=half_life_days)
+
+
+async def put_in_order(tx: Tx, session_id: str, order: Mapping[str, int]) -> None:
+    """Message id → its place in the session, of all whose place is another now: they may change places among themselves, and no
+    two ever have one. The caller holds the lock of the space."""
+    places: list[dict[str, Any]] = [{"message_id": message, "index": index} for message, index in order.items()]
+    await tx.run(PUT_ASIDE, session_id=session_id, order=places)
+    await tx.run(PUT_IN_ORDER, session_id=session_id, order=places)
+
+
+async def save_meeting_times(
+    tx: Tx,
+    space: str,
+    session_id: str,
+    *,
+    title: str,
+    started_at: datetime,
+    zone: str | None,
+    duration: float,
+    roster: Sequence[str],
+) -> None:
+    """What is known by now of the meeting as a whole."""
+    properties = {"title": title, "started_at": started_at, "zone": zone, "duration": duration, "roster": list(roster)}
+    await tx.run(SAVE_MEETING_TIMES, space=space, session_id=session_id, properties=properties)
+
+
+async def reopen_session(tx: Tx, space: str, session_id: str, checkpoint: str) -> bool:
+    """Let a complete session be written again, with the checkpoint that its fold was settled with: what it tells is read anew
+    once it is closed again, and until then it is read as it was. False where it is not complete."""
+    await tx.run(LOCK_SPACE, space=space)
+    return bool(await rows(tx, REOPEN_SESSION, space=space, session_id=session_id, checkpoint=checkpoint))
