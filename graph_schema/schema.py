@@ -173,7 +173,10 @@ NODES: tuple[Node, ...] = (
         Property("snr_db", "float", "speech over noise", "dB"),
         Property("bandwidth_hz", "float", "99 % of the energy lies below", "Hz"),
         Property("channel", "string", "acoustic channel tag"),
-        Property("provenance", "string", "where the text came from: recognised:<model> | transcript:<format> | none"),
+        Property(
+            "provenance", "string", "where the text came from: recognised:<model> | transcript:<format> | live:<provider> | none"
+        ),
+        Property("doubts", "list<string>", "partial (never finished by its recogniser), bot (a program's): no facts of it"),
         Property("speaker_id", "string", "person of the SPEAKS edge, for filters in indexes; none while unresolved"),
         Property("decision", "string", "link | create | assigned | corrected | unresolved"),
         Property("reason", "string", "why unresolved or assigned"),
@@ -411,6 +414,7 @@ NODES: tuple[Node, ...] = (
         Property("num_bytes", "integer", "length of what was sent", "bytes"),
         Property("headers", "string", "JSON of the headers that reading it takes; no signatures or secrets"),
         Property("query", "string", "JSON of the query of its URL"),
+        Property("carried", "string", "JSON of what was told before it on its connection, or by what pointed to it"),
         Property("binary", "boolean", "a binary message of a websocket"),
         Property("connection", "string", "id of the websocket connection"),
         Property("opened_at", "datetime", "when that connection began, UTC"),

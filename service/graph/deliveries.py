@@ -42,6 +42,8 @@ class NewDelivery:
     headers: Mapping[str, str]
     """Those that reading it again takes."""
     query: Mapping[str, str] | None = None
+    carried: Mapping[str, str] | None = None
+    """What was told before it on its connection, or by what pointed to it, and reading it takes."""
     binary: bool = False
     connection: str = ""
     opened_at: datetime | None = None
@@ -82,6 +84,7 @@ class StoredDelivery:
     received_at: datetime
     headers: Mapping[str, str]
     query: Mapping[str, str] | None
+    carried: Mapping[str, str] | None
     binary: bool
     connection: str
     opened_at: datetime | None
@@ -169,7 +172,7 @@ LIST_TAKEN_IN = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $meeting_id AND d.folded >= $first
 RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .binary, .connection, .opened_at} AS delivery
+          .query, .carried, .binary, .connection, .opened_at} AS delivery
 ORDER BY d.folded LIMIT $limit
 """
 
@@ -177,7 +180,7 @@ LIST_WAITING = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $meeting_id AND d.status = 'waiting' AND d.seq >= 0 AND d.next_at <= $now
 RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .binary, .connection, .opened_at} AS delivery
+          .query, .carried, .binary, .connection, .opened_at} AS delivery
 ORDER BY d.seq LIMIT $limit
 """
 
@@ -295,7 +298,7 @@ UNWIND $ids AS id
 MATCH (d:Delivery {id: id, space: $space})
 WHERE d.status = 'dead'
 RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .binary, .connection, .opened_at} AS delivery
+          .query, .carried, .binary, .connection, .opened_at} AS delivery
 """
 
 RETRY_DEAD = """
@@ -375,6 +378,7 @@ def _row(delivery: NewDelivery) -> dict[str, Any]:
             "received_at": delivery.received_at,
             "headers": json.dumps(dict(delivery.headers)),
             "query": None if delivery.query is None else json.dumps(dict(delivery.query)),
+            "carried": None if delivery.carried is None else json.dumps(dict(delivery.carried)),
             "binary": delivery.binary or None,
             "connection": delivery.connection or None,
             "opened_at": delivery.opened_at,
@@ -399,6 +403,7 @@ def _stored(found: Mapping[str, Any]) -> StoredDelivery:
         body=base64.b64decode(found["body"]) if found["body_base64"] else found["body"].encode(),
         headers=json.loads(found["headers"]),
         query=found["query"] and json.loads(found["query"]),
+        carried=found["carried"] and json.loads(found["carried"]),
         binary=bool(found["binary"]),
         connection=found["connection"] or "",
         opened_at=found["opened_at"],

@@ -92,7 +92,7 @@ SET f.leased_by = null, f.leased_until = null
 
 SAVE_MEETING_SESSION = """
 MATCH (f:Meeting {id: $id})
-SET f.session_id = $session_id, f.status = 'open'
+SET f.session_id = $session_id, f.status = 'open', f.expires_at = null
 """
 
 CLOSE_MEETING = """

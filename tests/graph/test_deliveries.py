@@ -84,7 +84,12 @@ async def test_deliveries_wait_in_the_order_in_which_they_came_and_a_repeat_is_k
 @pytest.mark.parametrize("body", ['{"t": "Zoë 👋"}'.encode(), b"\xff\x00\x80", b"", "\x00\u2028".encode()])
 async def test_a_delivery_comes_back_as_it_was(graph: Graph, space: str, body: bytes) -> None:
     given = replace(
-        a_delivery(space, "k", body=body), query={"a": "1"}, binary=True, connection="c-1", opened_at=NOW - timedelta(minutes=1)
+        a_delivery(space, "k", body=body),
+        query={"a": "1"},
+        carried={"rate": "16000"},
+        binary=True,
+        connection="c-1",
+        opened_at=NOW - timedelta(minutes=1),
     )
     await graph.write(save_deliveries, [given])
     (found,) = await graph.read(waiting, given.meeting_id, now=NOW)
