@@ -134,6 +134,10 @@ class Settings(BaseSettings):
         0, ge=0, le=36_500, description="days that a question is kept, to group hits and find what it found again; 0: none is"
     )
 
+    hooks_file: Path | None = Field(
+        None, description="the sources that may deliver meetings (TOML, see README); none: hooks.toml in data_dir"
+    )
+
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")
@@ -217,6 +221,11 @@ class Settings(BaseSettings):
     def uploads_dir(self) -> Path:
         return self.data_dir / "uploads"
 
+    @property
+    def sources_file(self) -> Path:
+        """Of the meetings' backends that may deliver."""
+        return self.hooks_file or self.data_dir / "hooks.toml"
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -228,6 +237,11 @@ class Origin:
     variable: str
     """The environment variable that sets it."""
     meaning: str
+
+
+def variable(name: str) -> str | None:
+    """What a file that must hold no secrets itself names as `env:NAME`."""
+    return os.environ.get(name)
 
 
 def load_settings(**arguments: Any) -> Settings:
