@@ -1,0 +1,176 @@
+"""Which backends may deliver here, into which space, and with which secrets? `hooks.toml`, read again when it changes.
+
+    [sources.sales]
+    provider = "vexa"
+    space = "home"
+    secrets = ["env:VEXA_SECRET", "file:/run/secrets/vexa-next"]
+
+Nothing in the file is a secret: it names variables of the environment and files. Several hold at once while one is changed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from service.connectors.live import CONNECTORS
+from service.errors import VoicegraphError
+
+Environment = Callable[[str], str | None]
+"""The value of a variable."""
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+"""Of a source: it stands in a URL."""
+
+
+class SourcesUnreadable(VoicegraphError):
+    code = "sources_unreadable"
+    says = "The file of sources {path}: {problem}. `voicegraph hooks check` says when it is right."
+    http_status = 503
+
+
+class SecretMissing(VoicegraphError):
+    code = "secret_missing"
+    says = "The source {source} names {reference}, and {problem}. Until it is there, no delivery of it can be proved."
+    http_status = 503
+
+
+class NoSuchSource(VoicegraphError):
+    code = "no_such_source"
+    says = "There is no source {name} here. `voicegraph hooks list` shows those that are configured."
+    http_status = 404
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One configured backend."""
+
+    name: str
+    provider: str
+    """Its connector."""
+    space: str
+    """Into which everything it delivers goes."""
+    secrets: tuple[str, ...] = ()
+    """`env:NAME` or `file:/path` of each secret that a delivery may be signed with."""
+    api_key: str | None = None
+    """As `secrets`: for fetching what a delivery only points to."""
+    listen: bool = False
+    """Whether its sound is taken in, and voices are told apart in it."""
+    keep_audio: bool = False
+    """Whether recordings stay after that, where the space keeps sound. With it, `listen`."""
+    idle_minutes: float = 30.0
+    """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
+
+    @property
+    def takes_sound(self) -> bool:
+        return self.listen or self.keep_audio
+
+
+class Sources:
+    """Those of `path`, looked up anew at each use. A missing file has none."""
+
+    def __init__(self, path: Path, environment: Environment) -> None:
+        self.path, self._environment = path, environment
+        self._seen: tuple[int, ...] | None = None
+        self._sources: Mapping[str, Source] = {}
+
+    def all(self) -> Mapping[str, Source]:
+        """By name. Raises SourcesUnreadable."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            self._seen, self._sources = None, {}
+            return {}
+        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if seen != self._seen:
+            try:
+                text = self.path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SourcesUnreadable(path=self.path, problem=f"cannot be read ({type(error).__name__})") from error
+            self._sources, self._seen = parse(text, self.path), seen
+        return self._sources
+
+    def get(self, name: str) -> Source:
+        """Raises NoSuchSource, SourcesUnreadable."""
+        found = self.all().get(name)
+        if found is None:
+            raise NoSuchSource(name=name[:64])
+        return found
+
+    def secrets(self, source: Source) -> tuple[str, ...]:
+        """Its secrets as they are now. Raises SecretMissing for the first that is not there."""
+        return tuple(self._secret(source, reference) for reference in source.secrets)
+
+    def api_key(self, source: Source) -> str | None:
+        """Raises SecretMissing."""
+        return None if source.api_key is None else self._secret(source, source.api_key)
+
+    def _secret(self, source: Source, reference: str) -> str:
+        kind, _, place = reference.partition(":")
+        if kind == "env":
+            found = self._environment(place)
+            problem = "there is no such variable, or it is empty"
+        else:
+            try:
+                found = Path(place).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SecretMissing(
+                    source=source.name, reference=reference, problem=f"it cannot be read ({type(error).__name__})"
+                ) from error
+            problem = "it is empty"
+        if not (found or "").strip():
+            raise SecretMissing(source=source.name, reference=reference, problem=problem)
+        return (found or "").strip()
+
+
+def parse(text: str, path: Path) -> dict[str, Source]:
+    """The sources of a file. Raises SourcesUnreadable naming the place; no value is quoted but names."""
+
+    def wrong(problem: str) -> SourcesUnreadable:
+        return SourcesUnreadable(path=path, problem=problem)
+
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise wrong(f"is no TOML ({error})") from error
+    tables = document.get("sources", {})
+    if set(document) - {"sources"} or not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+        raise wrong("holds something besides tables [sources.NAME]")
+    return {name: _source(name, table, wrong) for name, table in tables.items()}
+
+
+def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesUnreadable]) -> Source:
+    at = f"[sources.{name[:64]}]"
+    if not NAME.fullmatch(name):
+        raise wrong(f"{at}: a name is a-z, 0-9, '.', '_' and '-', at most 64 of them")
+    if unknown := sorted(set(table) - _KNOWN):
+        raise wrong(f"{at}: {unknown[0][:40]} is none of {', '.join(sorted(_KNOWN))}")
+    for key in ("provider", "space"):
+        if not isinstance(table.get(key), str) or not table[key].strip():
+            raise wrong(f"{at}: {key} is missing, or no text")
+    if table["provider"] not in CONNECTORS:
+        raise wrong(f"{at}: provider is none of {', '.join(sorted(CONNECTORS))}")
+    for key in ("listen", "keep_audio"):
+        if not isinstance(table.get(key, False), bool):
+            raise wrong(f"{at}: {key} is true or false")
+    idle = table.get("idle_minutes", 30.0)
+    if isinstance(idle, bool) or not isinstance(idle, int | float) or not 0 < idle <= MAX_IDLE_MINUTES:
+        raise wrong(f"{at}: idle_minutes is a number above 0, at most {MAX_IDLE_MINUTES:g}")
+    secrets = table.get("secrets", [])
+    if not isinstance(secrets, list) or not all(map(_is_reference, secrets)):
+        raise wrong(f'{at}: secrets is a list of "env:NAME" and "file:/path", never the secrets themselves')
+    if table.get("api_key") is not None and not _is_reference(table["api_key"]):
+        raise wrong(f'{at}: api_key is "env:NAME" or "file:/path", never the key itself')
+    return Source(**{**table, "name": name, "secrets": tuple(secrets), "idle_minutes": float(idle)})
+
+
+MAX_IDLE_MINUTES = 24 * 60.0
+"""A meeting that is silent for a day is over."""
+_KNOWN = {field.name for field in fields(Source)} - {"name"}
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+", value))
