@@ -12,7 +12,15 @@ from service.connectors.declared import DeclaredLive
 from service.errors import VoicegraphError
 from service.types.meeting import MeetingEvent
 
-CONNECTORS: dict[str, str] = {}
+CONNECTORS: dict[str, str] = {
+    "jitsi": "service.connectors.live.jitsi:CONNECTOR",
+    "livekit": "service.connectors.live.livekit:CONNECTOR",
+    "pipecat": "service.connectors.live.pipecat:CONNECTOR",
+    "daily": "service.connectors.live.daily:CONNECTOR",
+    "fireflies": "service.connectors.live.fireflies:CONNECTOR",
+    "zoom": "service.connectors.live.zoom:CONNECTOR",
+    "generic": "service.connectors.live.generic:CONNECTOR",
+}
 """provider → "module:CONNECTOR", a LiveConnector."""
 
 

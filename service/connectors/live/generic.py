@@ -1,0 +1,61 @@
+"""Our own protocol, for who builds a bot: service.connectors.live.generic_schema says what its messages are, GENERIC.md tells
+it.
+
+A POST is signed as Standard Webhooks say, by whoever has the source's secret, and then a repeat is known by its `webhook-id`;
+or it shows the secret (`Authorization: Bearer …`), as a WebSocket does, which cannot sign what is not yet said. A token of ours
+with the scope `ingest` is the third way, and is asked where requests come in (service.api.hooks), not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.live import Delivery, Read
+from service.connectors.live.generic_schema import read_binary, read_text
+from service.connectors.live.signatures import WINDOW, verify_shared_secret, verify_webhook_id
+
+NAME = "generic"
+
+
+def verify_ours(delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
+    """By signature where there is one, else by the secret itself. Raises SignatureWrong, SecretUnusable."""
+    if "authorization" in delivery.headers and "webhook-signature" not in delivery.headers:
+        verify_shared_secret(delivery, secrets, source=source, header="authorization", scheme="Bearer ")
+    else:
+        verify_webhook_id(delivery, secrets, source=source, prefixes=("webhook-",))
+
+
+def repeat_key(delivery: Delivery) -> str | None:
+    """A POST's own id. The headers of a WebSocket are its opening's: all its messages have the same."""
+    return None if delivery.connection else delivery.headers.get("webhook-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Generic:
+    declared = DeclaredLive(
+        NAME,
+        "our own webhook and WebSocket, 1",
+        ("webhook", "websocket", "transcript", "partials", "participants", "mixed audio", "audio per participant"),
+        TimeUnit.SECONDS,
+        TimeBase.RECORDING,
+        SpeakerScope.PARTICIPANT,
+        utterance_ids="id, where the sender has one",
+        repeats="webhook-id; and an event's key, where the sender gives one, else of all that it says",
+        signing=Signing.WEBHOOK_ID,
+        replay_seconds=WINDOW,
+        accounts="speaker.account, speaker.email",
+    )
+
+    def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
+        verify_ours(delivery, secrets, source=source)
+
+    def read(self, delivery: Delivery) -> Read:
+        message = read_binary(delivery.body) if delivery.binary else read_text(delivery.body)
+        return Read(message.meeting, message.events, delivery_key=repeat_key(delivery))
+
+    def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
+        return None
+
+
+CONNECTOR = Generic()

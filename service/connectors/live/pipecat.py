@@ -1,0 +1,169 @@
+"""What do frames of a Pipecat pipeline tell, as deploy/examples/pipecat_bot.py passes them on, or as RTVI messages?
+
+Read in source (2026): Pipecat's frames (TranscriptionFrame `text, user_id, timestamp, language, finalized`;
+InterimTranscriptionFrame; UserAudioRawFrame `audio, sample_rate, num_channels, user_id`) and its RTVI messages (`{"label":
+"rtvi-ai", "type": "user-transcription", "data": {text, user_id, timestamp, final}}`, `bot-transcription`). Frames live in the
+bot's process: nothing of Pipecat posts them, so what passes them on is yours. It names the meeting in each message
+(`"meeting"`) or in the URL (`?meeting=…`), and the frame by its class (`"frame": "TranscriptionFrame"`); it signs as our own
+webhooks do, or sends the secret (`Authorization: Bearer …`) where a socket cannot sign.
+
+A frame's timestamp is when it was recognised, which is taken for when it had just been said. `user_id` is the transport's id of
+the participant. What the bot says itself is told as the bot's."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.files.fields import Field
+from service.connectors.live import Delivery, EventUnreadable, Read
+from service.connectors.live.bodies import at_iso, document, ending, id_of, is_true, keyed, meeting_of, reading
+from service.connectors.live.generic import repeat_key, verify_ours
+from service.connectors.live.signatures import WINDOW
+from service.types.meeting import (
+    NOBODY,
+    AudioEncoding,
+    Base,
+    Began,
+    Ended,
+    Heard,
+    Joined,
+    Left,
+    MeetingEvent,
+    Speaker,
+    Uttered,
+)
+
+NAME = "pipecat"
+BOT = Speaker("bot", is_bot=True)
+RATES = (8_000, 48_000)
+FRAMES = {
+    "TranscriptionFrame": "final",
+    "InterimTranscriptionFrame": "partial",
+    "user-transcription": "user",
+    "bot-transcription": "bot",
+    "TTSTextFrame": "bot",
+    "UserAudioRawFrame": "sound",
+    "InputAudioRawFrame": "sound",
+    "StartFrame": "began",
+    "EndFrame": "ended",
+    "CancelFrame": "ended",
+    "ParticipantJoined": "joined",
+    "ParticipantLeft": "left",
+}
+"""A frame's class or an RTVI message's type → what it tells. ParticipantJoined and ParticipantLeft are no frames but what the
+transport's handlers of these names are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipecat:
+    declared = DeclaredLive(
+        NAME,
+        "Pipecat: frames and RTVI messages as a processor passes them on",
+        ("webhook", "websocket", "transcript", "partials", "participants", "mixed audio", "audio per participant"),
+        TimeUnit.SECONDS,
+        TimeBase.EPOCH,
+        SpeakerScope.PARTICIPANT,
+        utterance_ids=None,
+        repeats="partials of a participant until the final one",
+        signing=Signing.WEBHOOK_ID,
+        replay_seconds=WINDOW,
+    )
+
+    def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
+        verify_ours(delivery, secrets, source=source)
+
+    def read(self, delivery: Delivery) -> Read:
+        with reading(NAME):
+            whole = document(delivery, NAME)
+            events = tuple(_events(whole, delivery))
+            meeting = id_of(whole["meeting"]) or meeting_of(delivery, "meeting")
+            if not events:
+                return Read(None, ())
+            if meeting is None:
+                raise EventUnreadable(provider=NAME, place="meeting", what="missing; also no ?meeting=… in the URL")
+            return Read(meeting, keyed(meeting, events), delivery_key=repeat_key(delivery))
+
+    def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
+        return None
+
+
+def _events(whole: Field, delivery: Delivery) -> Iterator[MeetingEvent]:
+    is_rtvi = whole["label"].value == "rtvi-ai"
+    kind, told = (whole["type"].value, whole["data"]) if is_rtvi else (whole["frame"].value, whole)
+    at = at_iso(told["timestamp"]) or delivery.received_at
+    match FRAMES.get(kind) if isinstance(kind, str) else None:
+        case "final":
+            yield from _said(told, at.timestamp(), final=True)
+        case "partial":
+            yield from _said(told, at.timestamp(), final=False)
+        case "user":
+            yield from _said(told, at.timestamp(), final=is_true(told["final"]))
+        case "bot":
+            yield from _said(told, at.timestamp(), final=True, speaker=BOT)
+        case "sound":
+            yield _heard(told)
+        case "began":
+            yield Began(key="", at=at, title=told["title"].text(), platform=NAME)
+        case "ended":
+            yield Ended(key="", at=at)
+        case "joined":
+            yield Joined(key="", at=at, speaker=_speaker(told))
+        case "left":
+            yield Left(key="", at=at, speaker=_speaker(told))
+        case _:
+            return
+
+
+def _said(told: Field, at: float, *, final: bool, speaker: Speaker | None = None) -> Iterator[MeetingEvent]:
+    text = told["text"].text()
+    if text is None:
+        return
+    who, span = speaker or _speaker(told), ending(at, text)
+    yield Uttered(
+        key="",
+        speaker=who,
+        text=text,
+        start=span.start,
+        end=span.end,
+        base=Base.EPOCH,
+        slot=who.handle,
+        final=final,
+        language=told["language"].text(),
+    )
+
+
+def _speaker(told: Field) -> Speaker:
+    handle = id_of(told["user_id"])
+    return NOBODY if handle is None else Speaker(handle, name=told["name"].label())
+
+
+def _heard(told: Field) -> Heard:
+    rate, channels = told["sample_rate"].number(), told["num_channels"].number() or 1.0
+    if rate is None or not RATES[0] <= rate <= RATES[1]:
+        raise told["sample_rate"].refuse(f"{RATES[0]} to {RATES[1]} Hz")
+    if not 1 <= channels <= 2:
+        raise told["num_channels"].refuse("1 or 2")
+    audio = told["audio"].value
+    try:
+        data = base64.b64decode(audio, validate=True) if isinstance(audio, str) else b""
+    except (binascii.Error, ValueError) as problem:
+        raise told["audio"].refuse("base64") from problem
+    if not data or len(data) % (2 * int(channels)):
+        raise told["audio"].refuse("base64 of whole S16 samples")
+    who = _speaker(told)
+    # no time of its own: frames follow each other, and a frame's timestamp is text's alone
+    return Heard(
+        key="",
+        data=data,
+        encoding=AudioEncoding.S16,
+        sample_rate=int(rate),
+        channels=int(channels),
+        speaker=None if who.handle is None else who,
+    )
+
+
+CONNECTOR = Pipecat()
