@@ -17,6 +17,7 @@ from service.cli import (
     machine,
     memory,
     personas,
+    replay,
     showing,
     sounds,
     tokens,
@@ -45,6 +46,7 @@ machine.add_to(app)
 engines.add_to(app)
 tokens.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
+app.command("replay")(replay.replay)
 showing.add_to(app)
 
 

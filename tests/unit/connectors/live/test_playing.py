@@ -1,0 +1,226 @@
+"""A recorded meeting is sent as it was told, however badly it is delivered, until each delivery is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.connectors.live import Delivery, EventUnreadable
+from service.connectors.live.generic_schema import message, read_text
+from service.connectors.live.playing import Played, player
+from service.connectors.live.playing.recorded import Manner, lines_of, moved, read_recorded, recorded, rehearsed
+from service.connectors.live.playing.sending import DeliveryRefused, Report, Sender, SendingConfig, ServiceUnreached
+from service.connectors.live.signatures import verify_webhook_id
+from service.types.meeting import MeetingEvent, Uttered
+from tests.unit.connectors.live.meeting_events import events
+
+EXAMPLE = Path(__file__).parents[4] / "deploy/examples/meeting.jsonl"
+BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+def lines(*told: dict[str, Any]) -> list[bytes]:
+    return [json.dumps({"meeting": "m1", **event}).encode() for event in told]
+
+
+def said(end: float, **more: Any) -> dict[str, Any]:
+    return {"type": "uttered", "text": f"At {end}.", "start": end, "end": end, **more}
+
+
+# ---- what is recorded
+
+
+@given(st.lists(events, min_size=1, max_size=5))
+def test_a_recording_is_written_and_read_again(told: list[MeetingEvent]) -> None:
+    once = recorded([json.dumps(message("m1", told)).encode()])
+    again = recorded([line.encode() for line in lines_of(once)])
+    assert again == once and [step.event for step in once.steps] == told
+    afters = [step.after for step in once.steps]
+    assert afters == sorted(afters) and afters[0] >= 0
+
+
+def test_an_event_is_told_when_it_says_else_when_it_is_over_and_never_before_the_one_above() -> None:
+    told = recorded(
+        lines(
+            {"type": "began", "at": "2026-03-02T09:00:00Z"},
+            said(2.0),
+            said(5.0, at="2026-03-02T09:00:06Z"),
+            said(3.0),
+            {"type": "withdrawn", "id": "u1"},
+            said(BEGAN.timestamp() + 9, base="epoch"),
+        )
+    )
+    assert [step.after for step in told.steps] == [0, 2, 6, 6, 6, 9]
+    assert told.began_at == BEGAN
+
+
+def test_without_a_date_it_has_none_and_can_be_given_one() -> None:
+    told = recorded(lines(said(2.0), said(4.0)))
+    assert told.began_at is None and [step.after for step in told.steps] == [0, 2]
+    assert moved(told, BEGAN).began_at == BEGAN
+
+
+def test_at_another_date_every_time_since_1970_has_moved_and_no_other() -> None:
+    told = recorded(lines({"type": "began", "at": "2026-03-02T09:00:00Z"}, said(2.0), said(BEGAN.timestamp(), base="epoch")))
+    began, inside, since_1970 = (step.event for step in moved(told, BEGAN + timedelta(days=1)).steps)
+    assert began.at == BEGAN + timedelta(days=1)
+    assert isinstance(inside, Uttered) and isinstance(since_1970, Uttered)
+    assert (inside.end, since_1970.start, since_1970.end) == (2.0, BEGAN.timestamp() + 86_400, BEGAN.timestamp() + 86_400)
+
+
+@pytest.mark.parametrize(
+    ("bad", "place"),
+    [
+        ([b"{}"], "line 1, meeting"),
+        ([*lines(said(1.0)), b"", b"{"], "line 3, the message"),
+        ([*lines(said(1.0)), b'{"meeting": "m2", "type": "ended"}'], "line 2, meeting"),
+        ([b"\n"], "the whole file"),
+    ],
+)
+def test_a_line_that_is_no_event_is_named(bad: list[bytes], place: str) -> None:
+    with pytest.raises(EventUnreadable) as refusal:
+        recorded(bad)
+    assert refusal.value.facts["place"] == place
+
+
+def test_the_example_is_a_meeting_with_everything() -> None:
+    told = read_recorded(EXAMPLE)
+    kinds = Counter(type(step.event).__name__ for step in told.steps)
+    assert {"Began", "Joined", "Renamed", "Uttered", "Withdrawn", "Left", "Ended"} == set(kinds)
+    assert told.began_at == BEGAN and told.steps[-1].after == 38.4
+    assert any(isinstance(step.event, Uttered) and not step.event.final for step in told.steps)
+
+
+# ---- how badly it is delivered
+
+
+def test_by_its_seed_a_rehearsal_is_the_same_each_time() -> None:
+    told = read_recorded(EXAMPLE)
+    bad = Manner(speed=10, shuffle=20, duplicate=0.5, drop=0.3, seed=3)
+    sendings = rehearsed(told, bad)
+    assert sendings == rehearsed(told, bad) != rehearsed(told, Manner(10, 20, 0.5, 0.3, seed=4))
+    assert len({sending.id for sending in sendings}) == len(sendings) > len(told.steps)
+    assert {id(sending.event) for sending in sendings} == {id(step.event) for step in told.steps}
+    assert [s.event for s in sendings] != [step.event for step in told.steps] and any(s.is_cut for s in sendings)
+    assert sendings[-1].after <= (38.4 + 20) / 10
+
+
+def test_in_good_manner_it_is_as_it_was() -> None:
+    told = read_recorded(EXAMPLE)
+    sendings = rehearsed(told, Manner(speed=2))
+    assert [(s.after * 2, s.event, s.is_cut) for s in sendings] == [(step.after, step.event, False) for step in told.steps]
+
+
+# ---- how it is sent
+
+
+@dataclass
+class Backend:
+    """Takes deliveries and answers what it is told to, else 202."""
+
+    port: int = 0
+    answers: list[Response] = field(default_factory=list)
+    kept: list[Delivery] = field(default_factory=list)
+
+    async def take(self, request: Request) -> Response:
+        body = await request.body()
+        self.kept.append(Delivery(dict(request.headers), body, datetime.now(UTC)))
+        return self.answers.pop(0) if self.answers else Response(status_code=202)
+
+
+@asynccontextmanager
+async def backend(*answers: Response) -> AsyncIterator[Backend]:
+    taking = Backend(answers=list(answers))
+    app = FastAPI()
+    app.add_api_route("/v1/hooks/mine", taking.take, methods=["POST"])
+    listener = socket.create_server(("127.0.0.1", 0))
+    taking.port = listener.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    while not server.started:
+        assert not running.done()
+        await asyncio.sleep(0.01)
+    yield taking
+    server.should_exit = True
+    await running
+    listener.close()
+
+
+async def sent(port: int, manner: Manner, secret: str = SECRET) -> Report:
+    told = read_recorded(EXAMPLE)
+    sender = Sender(
+        f"http://127.0.0.1:{port}/v1/hooks/mine",
+        player("generic"),
+        Played(told.meeting, BEGAN),
+        secret,
+        SendingConfig(tries=3, first_wait=0.01),
+    )
+    return await sender.send(rehearsed(told, manner))
+
+
+async def test_every_delivery_arrives_signed_and_in_order() -> None:
+    async with backend() as taking:
+        report = await sent(taking.port, Manner(speed=10_000))
+    told = [step.event for step in read_recorded(EXAMPLE).steps]
+    assert [event for kept in taking.kept for event in read_text(kept.body).events] == told
+    for kept in taking.kept:
+        verify_webhook_id(kept, [SECRET], source="mine")
+    assert (report.deliveries, report.statuses, report.again, report.left_out) == (len(told), {"202": len(told)}, 0, {})
+    assert report.ack_p95_ms is not None and report.seconds < 5
+
+
+async def test_a_delivery_put_off_is_sent_again_under_its_id_when_it_may() -> None:
+    busy = Response(status_code=429, headers={"retry-after": "0"})
+    async with backend(busy, Response(status_code=503)) as taking:
+        report = await sent(taking.port, Manner(speed=10_000))
+    first = [kept.headers["webhook-id"] for kept in taking.kept][:4]
+    assert first[0] == first[1] == first[2] != first[3]
+    assert (report.again, report.statuses) == (2, {"429": 1, "503": 1, "202": 24})
+
+
+async def test_a_cut_connection_is_followed_by_the_same_delivery() -> None:
+    async with backend() as taking:
+        report = await sent(taking.port, Manner(speed=10_000, drop=1.0))
+    assert report.cut == report.again == 24 and report.statuses == {"202": 24}
+    assert max(Counter(kept.headers["webhook-id"] for kept in taking.kept).values()) <= 2
+    assert len({kept.headers["webhook-id"] for kept in taking.kept}) == 24
+
+
+async def test_a_duplicate_comes_under_another_id() -> None:
+    async with backend() as taking:
+        report = await sent(taking.port, Manner(speed=10_000, duplicate=1.0))
+    assert (report.deliveries, report.duplicates) == (48, 24)
+    assert len({kept.headers["webhook-id"] for kept in taking.kept}) == 48 and len({kept.body for kept in taking.kept}) == 24
+
+
+async def test_what_is_refused_is_not_sent_again() -> None:
+    async with backend(Response("signature_wrong", status_code=401)) as taking:
+        with pytest.raises(DeliveryRefused) as refusal:
+            await sent(taking.port, Manner(speed=10_000))
+    assert len(taking.kept) == 1
+    assert (refusal.value.facts["status"], refusal.value.facts["number"]) == (401, 0)
+
+
+async def test_where_nobody_listens_it_is_said() -> None:
+    with pytest.raises(ServiceUnreached, match="could not be reached"):
+        await sent(1, Manner(speed=10_000))
+
+
+async def test_a_token_is_sent_as_one() -> None:
+    async with backend() as taking:
+        await sent(taking.port, Manner(speed=10_000), secret="vg_token")
+    assert {kept.headers["authorization"] for kept in taking.kept} == {"Bearer vg_token"}
