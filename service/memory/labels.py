@@ -73,6 +73,12 @@ def is_generic(label: str | None) -> bool:
     return not any(sum(c.isalpha() for c in word) >= 2 or re.match(f"[{_CJK}]", word) for word in telling)
 
 
+def is_place(label: str | None) -> bool:
+    """Whether it says that it is a room: whoever speaks under it may be several people."""
+    name = unicodedata.normalize("NFKC", label or "")
+    return bool(PLACES.intersection(map(_bare, _WORDS.findall(name)))) or "会议室" in name or "會議室" in name
+
+
 def _bare(word: str) -> str:
     folded = word.casefold().strip(".'’-")
     return folded.removesuffix("'s").removesuffix("’s")

@@ -1,0 +1,146 @@
+"""Who takes part, by handle: what each of them was called, when they came and went, why a handle may be several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from service.memory.labels import is_place
+from service.memory.meeting.outcomes import Participant
+from service.types.audio import Segment
+from service.types.meeting import AccountKey, Speaker
+
+LONGEST_NAME = 200
+"""Characters kept of a display name: longer ones are no names (CASES 45)."""
+NO_NAMES = frozenset({"", "unknown", "unknown speaker", "none", "null", "undefined", "n/a", "speaker", "guest", "anonymous"})
+"""What stands for the absence of a name, case-folded; never over a name, and never one person (CASES 10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    name: str
+    is_earned: bool
+    """False: the provider itself names them provisionally."""
+    told: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A handle, as far as it is known."""
+
+    track: str
+    handle: str
+    scope: str
+    namings: tuple[Naming, ...] = ()
+    """One a name, with the latest time at which it was told."""
+    accounts: tuple[AccountKey, ...] = ()
+    emails: tuple[AccountKey, ...] = ()
+    is_bot: bool = False
+    is_host: bool = False
+    has_children: bool = False
+    came: tuple[float, ...] = ()
+    """Seconds since 1970, in order."""
+    went: tuple[float, ...] = field(default=())
+
+    @property
+    def name(self) -> str | None:
+        """The latest that is earned, else the latest."""
+        return max(self.namings, key=lambda naming: (naming.is_earned, naming.told, naming.name)).name if self.namings else None
+
+
+def track_of(speaker: Speaker) -> str | None:
+    """The handle within its scope; None: nobody known. Where there is no handle, a name is all there is to tell them apart."""
+    handle = speaker.handle or _shown(speaker.name)
+    if not handle:
+        return None
+    return f"{_escaped(speaker.scope)}/{_escaped(handle)}" if speaker.scope else _escaped(handle)
+
+
+def nobody(uid: str) -> str:
+    """A track of its own for one utterance: two that nobody names are not one."""
+    return f"?/{uid}"
+
+
+def met(presence: Presence | None, track: str, speaker: Speaker, told: float) -> Presence:
+    """With what `speaker` says. The same for all orders in which it is told."""
+    presence = presence or Presence(track, speaker.handle or speaker.name or "", speaker.scope)
+    name = _shown(speaker.name)
+    if name:
+        presence = replace(presence, namings=_named(presence.namings, Naming(name, speaker.confidence != 0, told)))
+    accounts, emails = _with(presence.accounts, speaker.account), _with(presence.emails, speaker.email)
+    return replace(
+        presence,
+        accounts=accounts,
+        emails=emails,
+        is_bot=presence.is_bot or speaker.is_bot,
+        is_host=presence.is_host or speaker.is_host,
+    )
+
+
+def came(presence: Presence, at: float) -> Presence:
+    return replace(presence, came=tuple(sorted({*presence.came, at})))
+
+
+def went(presence: Presence, at: float) -> Presence:
+    return replace(presence, went=tuple(sorted({*presence.went, at})))
+
+
+def participant(presence: Presence, epoch: float, until: float | None, *, has_parent: bool) -> Participant:
+    """As it is told. `epoch`: of second 0; `until`: when the meeting was over, seconds since then; None: it goes on."""
+    attends, since = _intervals(presence, epoch, until)
+    return Participant(
+        presence.track,
+        presence.handle,
+        presence.scope,
+        presence.name,
+        tuple(naming.name for naming in presence.namings),
+        presence.accounts,
+        presence.emails,
+        presence.is_bot,
+        presence.is_host,
+        _escaped(presence.scope) if has_parent else None,
+        presence.has_children or is_place(presence.name),
+        attends,
+        since,
+    )
+
+
+def parent_of(presence: Presence) -> str | None:
+    """The track of the tile whose sound the label was found in, if there is such a tile."""
+    return _escaped(presence.scope) if presence.scope else None
+
+
+def _intervals(presence: Presence, epoch: float, until: float | None) -> tuple[tuple[Segment, ...], float | None]:
+    """From each coming to the next going: whoever has gone on one device is not held to be there on another."""
+    found: list[Segment] = []
+    for start in presence.came:
+        end = next((end for end in presence.went if end >= start), None)
+        begin = max(0.0, start - epoch)
+        if end is None and until is None:
+            return tuple(found), found[-1].end if found and found[-1].end > begin else begin
+        stop = max(begin, end - epoch if end is not None else until or 0.0)
+        if found and begin <= found[-1].end:
+            found[-1] = Segment(found[-1].start, max(found[-1].end, stop))
+        else:
+            found.append(Segment(begin, stop))
+    return tuple(found), None
+
+
+def _named(namings: tuple[Naming, ...], new: Naming) -> tuple[Naming, ...]:
+    same = next((naming for naming in namings if naming.name == new.name), None)
+    if same is not None:
+        new = Naming(new.name, new.is_earned or same.is_earned, max(new.told, same.told))
+    return tuple(sorted((*(n for n in namings if n is not same), new), key=lambda n: (n.told, n.name)))
+
+
+def _with(keys: tuple[AccountKey, ...], key: AccountKey | None) -> tuple[AccountKey, ...]:
+    return keys if key is None or key in keys else tuple(sorted((*keys, key), key=lambda k: (k.issuer, k.subject)))
+
+
+def _shown(name: str | None) -> str | None:
+    name = " ".join((name or "").split())[:LONGEST_NAME]
+    return None if name.casefold() in NO_NAMES else name
+
+
+def _escaped(part: str) -> str:
+    return part.replace("%", "%25").replace("/", "%2F").replace("?", "%3F")

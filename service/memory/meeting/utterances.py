@@ -1,0 +1,55 @@
+"""Which of the things told are one utterance, and which of two versions of it holds?"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from service.memory.meeting.people import track_of
+from service.memory.meeting.state import MeetingConfig, Origin, Utterance
+from service.types.meeting import Base, Uttered
+
+CHAT = "chat"
+
+
+def uid_of(event: Uttered) -> str:
+    """The provider's id; without one, the same speaker's words from the same instant are one utterance, corrected.
+
+    Of nobody's words, and of chat lines (whose times are often whole seconds), only the same text is the same one."""
+    if event.id is not None:
+        return f"id:{event.id}"
+    track = track_of(event.speaker)
+    parts = [event.source == CHAT, event.base, f"{event.start:.2f}", track]
+    if track is None or event.source == CHAT:
+        parts.append(" ".join(event.text.split()))
+    return "at:" + hashlib.sha256("\x1f".join(map(repr, parts)).encode()).hexdigest()[:32]
+
+
+def is_newer(event: Uttered, before: Uttered) -> bool:
+    """Whether `event`, which came later, holds over `before`; both partial or both final, of one utterance."""
+    if event.revision != before.revision:
+        return event.revision > before.revision
+    both = event.at is not None and before.at is not None
+    return not both or event.at >= before.at  # type: ignore[operator]
+
+
+def in_reason(event: Uttered, config: MeetingConfig) -> Uttered:
+    """With a base that its times can have: one field of several may be of another (CASES 41)."""
+    if event.base is Base.MEETING and event.start >= config.epoch_from:
+        return replace(event, base=Base.EPOCH)
+    return event
+
+
+def middle(event: Uttered) -> float:
+    return (event.start + event.end) / 2
+
+
+def is_over(partial: Uttered, until: float) -> bool:
+    """Whether finals up to `until` have said what a partial of their slot says: most of it is before."""
+    return middle(partial) <= until
+
+
+def place_of(utterance: Utterance, origin: Origin) -> tuple[float, float, str]:
+    """In the order in which things were said."""
+    event = utterance.event
+    return origin.seconds(event.start, event.base), origin.seconds(event.end, event.base), utterance.uid
