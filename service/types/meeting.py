@@ -5,9 +5,11 @@ is evidence with a source: names are data, no label says who somebody is, and no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from service.types.audio import Word
 
@@ -162,3 +164,23 @@ class Heard(MeetingEvent):
     start: float | None = None
     """Of its first sample; None: it follows on what came before on this connection."""
     base: Base = Base.EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class SoundFrom:
+    """Whence pieces of sound come."""
+
+    space: str
+    source: str
+    """Name of the configured source."""
+    meeting_id: str
+    """Of the Meeting node."""
+    connection: str
+    """Of the WebSocket; "": by webhook."""
+
+
+class AudioSink(Protocol):
+    async def hear(self, origin: SoundFrom, pieces: Sequence[Heard], received_at: datetime) -> None:
+        """Kept when it returns, in the order in which they came on their connection. Never called for a source whose sound
+        is not taken in."""
+        ...
