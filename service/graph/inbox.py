@@ -106,7 +106,7 @@ LIST_UNKNOWN = """
 CALL () {
   MATCH (a:Audience) WHERE a.id IN $audiences
   MATCH (a)<-[:FOR]-(m:Message {space: $space})<-[:UTTERED]-(l:LocalSpeaker)
-  WHERE NOT EXISTS { (m)<-[:SPEAKS]-() }
+  WHERE NOT EXISTS { (m)<-[:SPEAKS]-() } AND NOT 'bot' IN coalesce(m.doubts, [])
   RETURN l.id AS id, m.said_at AS said_at
   UNION ALL
   MATCH (a:Audience) WHERE a.id IN $audiences
@@ -135,7 +135,7 @@ COUNT_UNKNOWN = """
 CALL () {
   MATCH (a:Audience) WHERE a.id IN $audiences
   MATCH (a)<-[:FOR]-(m:Message {space: $space})<-[:UTTERED]-(l:LocalSpeaker)
-  WHERE NOT EXISTS { (m)<-[:SPEAKS]-() }
+  WHERE NOT EXISTS { (m)<-[:SPEAKS]-() } AND NOT 'bot' IN coalesce(m.doubts, [])
   RETURN l.id AS id
   UNION
   MATCH (a:Audience) WHERE a.id IN $audiences

@@ -33,6 +33,7 @@ class TurnThere:
     said_at: datetime
     decision: str | None
     speaker_id: str | None
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,8 @@ LIST_TURNS_THERE = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, m.index AS index, l.id AS local_speaker, l.label AS label, m.text AS text, m.language AS language,
-       m.start AS start, m.end AS end, m.said_at AS said_at, m.decision AS decision, m.speaker_id AS speaker_id
+       m.start AS start, m.end AS end, m.said_at AS said_at, m.decision AS decision, m.speaker_id AS speaker_id,
+       coalesce(m.doubts, []) AS doubts
 ORDER BY index
 """
 
@@ -155,7 +157,10 @@ RETURN s.id AS id
 
 async def list_turns_there(tx: Tx, space: str, session_id: str) -> list[TurnThere]:
     """All turns of the session by index, as they are written so far."""
-    return [TurnThere(**row) for row in await rows(tx, LIST_TURNS_THERE, space=space, session_id=session_id)]
+    return [
+        TurnThere(**{**row, "doubts": tuple(row["doubts"])})
+        for row in await rows(tx, LIST_TURNS_THERE, space=space, session_id=session_id)
+    ]
 
 
 async def save_changes(tx: Tx, space: str, session_id: str, changes: Changes, *, half_life_days: float) -> None:

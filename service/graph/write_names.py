@@ -91,6 +91,7 @@ def proposal_id(subject: str, normal_name: str) -> str:
 
 LIST_NAMING_TURNS = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+WHERE NOT 'bot' IN coalesce(m.doubts, [])
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, m.start AS start, m.end AS end, l.id AS track, l.label AS label, m.speaker_id AS speaker_id,
        m.text AS text, m.speaker_id IS NULL AND coalesce(m.reason, '') = 'contradicting' AS is_stranger

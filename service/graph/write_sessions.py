@@ -77,6 +77,8 @@ class NewMessage:
     """view → embedding of the text and the captions; empty without either."""
     caption_vectors: Sequence[Samples | None] = ()
     """Of its images' captions; empty where they are not embedded."""
+    doubts: tuple[str, ...] = ()
+    """As on Message: why no facts are made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +319,7 @@ def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, 
         "bandwidth_hz": turn.quality.bandwidth_hz if turn.quality else None,
         "channel": turn.channel,
         "provenance": message.provenance,
+        "doubts": list(message.doubts) or None,
         **{embedding_property(embedder, view): vector.tolist() for view, vector in message.vectors.items() if embedder},
     }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
 from service.graph.write_people import PersonWrite, VoiceWrite
-from service.graph.write_sessions import ROUTER, SETTLEMENT, Batch, BatchSaved, NewMessage, save_batch
+from service.graph.write_sessions import ROUTER, SETTLEMENT, Batch, BatchSaved, NewMessage, RevisionMoved, save_batch
 from service.identity.revisions import voice_changes
 from service.identity.router import FoldState, RouterConfig, settle, step
 from service.pipelines.gallery import GalleryReader
@@ -17,6 +18,7 @@ from service.types.audio import EmbeddingSpace
 from service.types.people import Decision, PersonVoice, TurnEvidence, Unresolved
 
 Step = Callable[[FoldState], tuple[FoldState, tuple[Decision, ...]]]
+Then = Callable[[Tx], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,24 @@ class Folding:
             left_out=left_out,
         )
 
-    async def note(self, messages: Sequence[NewMessage], decisions: Sequence[Decision]) -> None:
-        """Write the next turns with decisions that no voice had a part in; the fold stays as it is."""
+    async def note(
+        self,
+        messages: Sequence[NewMessage],
+        decisions: Sequence[Decision],
+        *,
+        next_index: int | None = None,
+        bound: Mapping[str, Decision] | None = None,
+        then: Then | None = None,
+    ) -> None:
+        """Write the next turns with decisions that no voice had a part in; the fold stays as it is.
+
+        `next_index`: where some of `messages` were written before, and stand where they stood. `bound`: local speaker → why it
+        is somebody. `then`: what else goes into the transaction."""
         fixed = tuple(decisions)
-        await self._fold(lambda state: (state, fixed), ROUTER, messages, (), next_index=messages[-1].turn.index + 1, left_out=0)
+        following = messages[-1].turn.index + 1 if next_index is None else next_index
+        await self._fold(
+            lambda state: (state, fixed), ROUTER, messages, (), next_index=following, left_out=0, given=bound or {}, then=then
+        )
 
     async def settle(self, *, left_out: int = 0, mended: int = 0) -> None:
         """Decide what only the whole session tells; no turn comes after."""
@@ -117,6 +133,8 @@ class Folding:
         settled: bool = False,
         left_out: int,
         mended: int = 0,
+        given: Mapping[str, Decision] = MappingProxyType({}),
+        then: Then | None = None,
     ) -> None:
         """Until the people are still those the decisions rest on: each time they are not, another writer got on."""
         vectors = [turn.embedding.vector for turn in evidence if turn.embedding is not None]
@@ -128,7 +146,8 @@ class Folding:
             stored = checkpoint.dumps()
             changed = voice_changes(before, after)
             saved = await self._graph.write(
-                save_batch,
+                _save,
+                then,
                 Batch(
                     space=self.space,
                     session_id=self.session_id,
@@ -140,7 +159,7 @@ class Folding:
                     messages=messages,
                     decisions=decisions,
                     by=by,
-                    bound=_newly_bound(before, after, decisions),
+                    bound={**_newly_bound(before, after, decisions), **given},
                     people=_counted(before, after),
                     voices=[VoiceWrite(c.voice, c.added, c.evicted) for c in changed],
                 ),
@@ -151,6 +170,13 @@ class Folding:
                 refused = [c.voice.person_id for c in changed if c.voice.person_id not in saved.kept]
                 self._gallery.learnt(self.space, candidates.revision, saved.revision, kept, refused)
                 return
+
+
+async def _save(tx: Tx, then: Then | None, batch: Batch) -> BatchSaved | RevisionMoved:
+    saved = await save_batch(tx, batch)
+    if then is not None and isinstance(saved, BatchSaved):
+        await then(tx)
+    return saved
 
 
 def _newly_bound(before: FoldState, after: FoldState, decisions: Sequence[Decision]) -> dict[str, Decision]:

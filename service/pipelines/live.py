@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -143,19 +143,19 @@ def heard_next(turns: Iterator[HeardTurn], most: int, *, as_they_come: bool) -> 
     return batch
 
 
-async def let_read(graph: Graph, folding: Folding, duration: float) -> None:
+async def let_read(graph: Graph, folding: Folding, duration: float, given: Sequence[Attendance] = ()) -> None:
     """Let those read the turns written so far who were there when they were said, as far as the space lets them: by voice, from
-    their first to their last turn so far. To whom something was said is only known at the end."""
+    their first to their last turn so far, unless it is `given`. To whom something was said is only known at the end."""
     while True:
-        settings, turns, people = await graph.read(_read, folding.space, folding.session_id)
-        wanted = readers_so_far(turns, settings.access, people)
+        settings, turns, people = await graph.read(_read, folding.space, folding.session_id, given)
+        wanted = readers_so_far(turns, settings.access, people, given)
         so_far = SoFar(
             space=folding.space,
             session_id=folding.session_id,
             checkpoint=folding.stored,
             read_revision=settings.identity_revision,
             duration=duration,
-            attendance=attendance_so_far(turns, people),
+            attendance=attendance_so_far(turns, people, given),
             readers={
                 t.message_id: wanted[t.message_id] for t in turns if reads_otherwise(t, folding.space, wanted[t.message_id])
             },
@@ -164,13 +164,15 @@ async def let_read(graph: Graph, folding: Folding, duration: float) -> None:
             return
 
 
-def attendance_so_far(turns: list[OpenTurn], people: list[KnownPerson]) -> list[Attendance]:
+def attendance_so_far(turns: list[OpenTurn], people: list[KnownPerson], given: Sequence[Attendance] = ()) -> list[Attendance]:
     known = {person.id for person in people}
-    return [a for a in attendances(map(_spoken, turns)) if a.person_id in known]
+    return [a for a in attendances(map(_spoken, turns), given) if a.person_id in known]
 
 
-def readers_so_far(turns: list[OpenTurn], access: AccessPolicy, people: list[KnownPerson]) -> dict[str, Readers]:
-    known, there = {person.id for person in people}, attendance_so_far(turns, people)
+def readers_so_far(
+    turns: list[OpenTurn], access: AccessPolicy, people: list[KnownPerson], given: Sequence[Attendance] = ()
+) -> dict[str, Readers]:
+    known, there = {person.id for person in people}, attendance_so_far(turns, people, given)
     bots = {person.id for person in people if person.is_bot}
     return {t.message_id: readers(_spoken(t), policy=access, attendance=there, bots=bots) & known for t in turns}
 
@@ -190,7 +192,10 @@ async def give_up(tx: Tx, space: str, session_id: str, error: str) -> None:
     await move_messages(tx, space, {turn.message_id: narrow(turn.speaker_id) & own for turn in turns})
 
 
-async def _read(tx: Tx, space: str, session_id: str) -> tuple[SpaceSettings, list[OpenTurn], list[KnownPerson]]:
+async def _read(
+    tx: Tx, space: str, session_id: str, given: Sequence[Attendance]
+) -> tuple[SpaceSettings, list[OpenTurn], list[KnownPerson]]:
     settings = await get_space(tx, space)
     turns = await list_open_turns(tx, space, session_id)
-    return settings, turns, await list_known_people(tx, space, sorted({t.speaker_id for t in turns if t.speaker_id}))
+    people = {t.speaker_id for t in turns if t.speaker_id} | {a.person_id for a in given}
+    return settings, turns, await list_known_people(tx, space, sorted(people))
