@@ -15,6 +15,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import ClassVar
 
 import httpx
@@ -57,8 +58,10 @@ class FetchConfig:
     max_redirects: int = 3  # Zoom's downloads take one or two
     max_url: int = 4_000  # signed links to stores are some 1,500 characters
     instead: Mapping[str, str] = field(default_factory=dict)
-    """Host → the base URL to ask in its place: an egress gateway, or a test's server. It is trusted: it may be on this machine and
-    speak http."""
+    """Host → the base URL to ask in its place: an egress gateway, or a test's server. It is trusted: it may be on this machine
+    and speak http."""
+    certificates: Path | None = None
+    """PEM of the authorities that are trusted; None: the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ async def fetched(fetch: Fetch, *, api_key: str | None, config: FetchConfig | No
 
 
 async def _follow(fetch: Fetch, key: str | None, config: FetchConfig) -> bytes:
-    timeout = httpx.Timeout(config.timeout)
-    async with httpx.AsyncClient(timeout=timeout, follow_redirects=False, trust_env=False) as client:
+    verify = True if config.certificates is None else ssl.create_default_context(cafile=config.certificates)
+    async with httpx.AsyncClient(timeout=config.timeout, verify=verify, follow_redirects=False, trust_env=False) as client:
         url, asked_first = fetch.url, _host(fetch.url)
         for _ in range(config.max_redirects + 1):
             own_key = key if _host(url) == asked_first else None
