@@ -13,6 +13,11 @@ from service.errors import VoicegraphError
 from service.types.meeting import MeetingEvent
 
 CONNECTORS: dict[str, str] = {
+    "recall": "service.connectors.live.recall:CONNECTOR",
+    "vexa": "service.connectors.live.vexa:CONNECTOR",
+    "attendee": "service.connectors.live.attendee:CONNECTOR",
+    "meetingbaas": "service.connectors.live.meetingbaas:CONNECTOR",
+    "meetingbaas_v1": "service.connectors.live.meetingbaas_v1:CONNECTOR",
     "jitsi": "service.connectors.live.jitsi:CONNECTOR",
     "livekit": "service.connectors.live.livekit:CONNECTOR",
     "pipecat": "service.connectors.live.pipecat:CONNECTOR",

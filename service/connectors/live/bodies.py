@@ -120,9 +120,10 @@ def hashed(*parts: object) -> str:
 
 
 def keyed(meeting: str | None, events: Iterable[MeetingEvent]) -> tuple[MeetingEvent, ...]:
-    """With a key of everything that each says. Sound has none: it is known by its time, and never waits in the inbox."""
+    """With a key of the one that each has, else of everything that it says. Sound has none: it is known by its time, and never
+    waits in the inbox."""
     return tuple(
-        event if isinstance(event, Heard) else replace(event, key=hashed(meeting, as_json(replace(event, key=""))))
+        event if isinstance(event, Heard) else replace(event, key=hashed(meeting, event.key or as_json(event)))
         for event in events
     )
 

@@ -248,7 +248,7 @@ KINDS: dict[str, Kind] = {
     "id": ID,
     "slot": ID,
     "final": TRUTH,
-    "revision": _whole(0, 1_000_000_000),
+    "revision": _whole(0, 10**15),
     "words": _list_of(WORD),
     "language": ID,
     "confidence": SHARE,

@@ -10,7 +10,7 @@ takes somebody's name would get what they may read. What is written to one perso
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
@@ -19,7 +19,7 @@ from service.connectors.files.words import between
 from service.connectors.live import Delivery, EventUnreadable, Read
 from service.connectors.live.bodies import at_iso, document, hashed, id_of, is_true, keyed, need_id, reading
 from service.connectors.live.frames import base64_samples, binary_samples
-from service.connectors.live.signatures import WINDOW, verify_webhook_id
+from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 from service.types.audio import WITHOUT_SPACES, Segment, Word
 from service.types.meeting import (
     NOBODY,
@@ -39,6 +39,8 @@ from service.types.meeting import (
 )
 
 NAME = "recall"
+PREFIXES = ("webhook-", "svix-")
+"""Of its headers; the latter of workspaces made before December 2025, for status webhooks, with a secret of their own."""
 RATE = 16_000
 """Hz, of all its sound."""
 LONGEST = 7 * 86_400.0
@@ -65,8 +67,14 @@ class Recall:
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
-        """Of a WebSocket its upgrade, whose body is empty."""
-        verify_webhook_id(delivery, secrets, source=source)
+        """Of a WebSocket its upgrade, whose body is empty. The Desktop SDK and v1.10 do not sign: a secret `token:…` of the
+        source goes into the URL they are given, `?token=…`."""
+        signing, sent = by_use(secrets)
+        is_signed = any(f"{prefix}signature" in delivery.headers for prefix in PREFIXES)
+        if sent and not is_signed:
+            verify_shared_secret(delivery, sent, source=source, parameter="token")
+        else:
+            verify_webhook_id(delivery, signing, source=source, prefixes=PREFIXES)
 
     def read(self, delivery: Delivery) -> Read:
         if delivery.binary:
@@ -90,13 +98,10 @@ def _events(kind: str, data: Field) -> tuple[str | None, tuple[MeetingEvent, ...
     """The meeting is the bot's, or without one (Desktop SDK) the recording."""
     recording, bot = id_of(data["recording"]["id"]), id_of(data["bot"]["id"])
     meeting = bot or recording or id_of(data["bot_id"])
-    found = tuple(_told(kind, data, recording or "", is_without_bot=bot is None))
-    if found and meeting is None:
+    events = keyed(meeting, _told(kind, data, recording or "", is_without_bot=bot is None))
+    if events and meeting is None:
         raise data["bot"]["id"].refuse("the id of a bot or a recording")
-    keys = keyed(meeting, found)
-    # a recording begins once: told by each of its events, to the millisecond, and each a little differently
-    events = tuple(replace(e, key=hashed(meeting, "began", recording)) if isinstance(e, Began) else e for e in keys)
-    return (meeting if found else None), events
+    return (meeting if events else None), events
 
 
 def _told(kind: str, data: Field, recording: str, *, is_without_bot: bool) -> Iterator[MeetingEvent]:
@@ -105,7 +110,7 @@ def _told(kind: str, data: Field, recording: str, *, is_without_bot: bool) -> It
     if kind in ("transcript.data", "transcript.partial_data"):
         yield from _uttered(inner, recording, final=kind == "transcript.data")
     elif group == "participant_events":
-        yield from _participant(what, inner)
+        yield from _participant(what, inner, recording)
     elif kind in ("audio_mixed_raw.data", "audio_separate_raw.data"):
         yield _sound(inner, is_mixed=kind.startswith("audio_mixed"))
     elif group == "bot":
@@ -124,11 +129,11 @@ def _status(code: str, status: Field) -> Iterator[MeetingEvent]:
         yield Ended(key="", at=at, failed=status["sub_code"].text() or code)
 
 
-def _participant(what: str, inner: Field) -> Iterator[MeetingEvent]:
+def _participant(what: str, inner: Field, recording: str) -> Iterator[MeetingEvent]:
     """Nothing for cameras and screens."""
     stamp, speaker = inner["timestamp"], _speaker(inner["participant"])
     if what in PARTICIPANTS:
-        yield from _began(stamp)
+        yield from _began(recording, stamp)
         yield PARTICIPANTS[what](key="", at=at_iso(stamp["absolute"]), speaker=speaker)
     elif what in ("speech_on", "speech_off"):
         start, base = _moment(stamp)
@@ -153,7 +158,7 @@ def _uttered(inner: Field, recording: str, *, final: bool) -> Iterator[MeetingEv
     whole = Segment(known[0].start, max(time.end for time in known))
     filled = between(times, whole, [len(text) + 1 for text in texts])
     blank = "" if language and language.partition("-")[0].lower() in WITHOUT_SPACES else " "
-    yield from _began(*(word["start_timestamp"] for word in words))
+    yield from _began(recording, *(word["start_timestamp"] for word in words))
     yield Uttered(
         key="",
         speaker=speaker,
@@ -212,10 +217,11 @@ def _zero(stamp: Field) -> datetime | None:
     return None if at is None or relative is None else at - timedelta(seconds=relative)
 
 
-def _began(*stamps: Field) -> Iterator[MeetingEvent]:
+def _began(recording: str, *stamps: Field) -> Iterator[MeetingEvent]:
+    """A recording begins once; each of its events tells it, to the millisecond, and a little differently."""
     zero = next((z for stamp in stamps if (z := _zero(stamp)) is not None), None)
     if zero is not None:
-        yield Began(key="", at=zero)
+        yield Began(key=f"began {recording}", at=zero)
 
 
 def _speaker(participant: Field) -> Speaker:

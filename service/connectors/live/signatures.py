@@ -23,6 +23,8 @@ WINDOW = 300.0
 MAX_SIGNATURES = 16
 """In one header: while a secret is changed there are two. More cost time and prove nothing."""
 WHSEC = "whsec_"
+TOKEN = "token:"
+"""Begins a secret that is sent as it is, where a source has others that sign."""
 
 Mac = Callable[[bytes], bytes]
 
@@ -230,6 +232,13 @@ def verify_shared_secret(
 
 
 # ---- what they share
+
+
+def by_use(secrets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those that sign, and those that are sent as they are, without their `token:`: a source may have both, for its webhooks
+    and for its sockets, and what is sent as it is must not be able to sign."""
+    sent = [secret.removeprefix(TOKEN) for secret in secrets if secret.startswith(TOKEN)]
+    return [secret for secret in secrets if not secret.startswith(TOKEN)], sent
 
 
 def decoded(secret: str) -> bytes:
