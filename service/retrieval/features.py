@@ -223,25 +223,25 @@ class _Line:
     """Scores along the sessions of the candidates, zero where nothing was found."""
 
     def __init__(self, found: Sequence[Words], places: Sequence[Place]) -> None:
-        ends: dict[str, int] = {}
-        for session, index in (*places, *(place for words in found for place in words)):
-            ends[session] = max(ends.get(session, 0), index)
-        starts: dict[str, int] = {}
-        length = REACH
-        for session in dict.fromkeys(session for session, _ in places):
-            starts[session] = length
-            length += ends[session] + 1 + REACH
-        scores = np.zeros((length, max(1, len(found))))
-        for term, words in enumerate(found):
-            for (session, index), score in words.items():
-                if session in starts:
-                    scores[starts[session] + index, term] = score
-        stand = np.array([starts[session] + index for session, index in places], dtype=int)
-        self._scores = scores
-        self._sums = scores.sum(axis=1)
-        self._near = stand[:, None] + np.arange(-REACH, REACH + 1)
-        self._sessions = [(session, slice(start, start + ends[session] + 1)) for session, start in starts.items()]
-        self._of = np.array([list(starts).index(session) for session, _ in places], dtype=int)
+        number = {session: place for place, session in enumerate(dict.fromkeys(session for session, _ in places))}
+        self._of = np.array([number[session] for session, _ in places], dtype=int)
+        hits = [
+            (number[session], index, term, score)
+            for term, words in enumerate(found)
+            for (session, index), score in words.items()
+            if session in number
+        ]
+        sessions, indices, terms = np.array([hit[:3] for hit in hits], dtype=int).reshape(-1, 3).T
+        sessions, indices = np.append(sessions, self._of), np.append(indices, [index for _, index in places]).astype(int)
+        stand, length = _laid_out(sessions, indices)
+        self._scores = np.zeros((length, max(1, len(found))))
+        self._scores[stand[: len(hits)], terms] = [score for *_, score in hits]
+        self._sums = self._scores.sum(axis=1)
+        self._near = stand[len(hits) :, None] + np.arange(-REACH, REACH + 1)
+        self._ends = np.zeros(len(number), dtype=int)
+        np.maximum.at(self._ends, sessions, indices)
+        self._hit, first = np.unique(stand[: len(hits)], return_index=True)
+        self._hit_of = sessions[first]
 
     def at(self, step: int) -> npt.NDArray[np.float64]:
         """Shape (candidates, terms): the scores of the turn `step` further on."""
@@ -261,11 +261,25 @@ class _Line:
 
     def session(self, top: int) -> Column:
         """Mean of the session's `top` best turns."""
-        means = np.array([np.sort(self._sums[where])[-top:].mean() for _, where in self._sessions])
-        return means[self._of] if len(self._of) else np.zeros(0)
+        sums, means = self._sums[self._hit], np.zeros(len(self._ends))
+        best = np.lexsort((-sums, self._hit_of))
+        place = np.arange(len(best)) - np.searchsorted(self._hit_of[best], self._hit_of[best])
+        np.add.at(means, self._hit_of[best][place < top], sums[best][place < top])
+        return np.asarray((means / np.minimum(self._ends + 1, top))[self._of])
 
     def _fading(self, width: int) -> Column:
         return np.maximum(0.0, 1.0 - np.abs(np.arange(-REACH, REACH + 1)) / (width + 1))
+
+
+def _laid_out(sessions: npt.NDArray[np.int_], indices: npt.NDArray[np.int_]) -> tuple[npt.NDArray[np.int_], int]:
+    """Where on one line each place stands, and its length: as far apart as they are up to REACH, and else just beyond it. A line
+    of all turns would grow with the longest session."""
+    order = np.lexsort((indices, sessions))
+    steps = np.minimum(np.diff(indices[order], prepend=0), REACH + 1)
+    steps[np.diff(sessions[order], prepend=-1) != 0] = REACH + 1
+    stand = np.empty_like(indices)
+    stand[order] = np.cumsum(steps)
+    return stand, int(steps.sum()) + REACH + 1
 
 
 def z(column: Column) -> Column:

@@ -47,7 +47,9 @@ def shipped() -> Table:
 
 def spoken(text: str) -> list[str]:
     """The words of `text` as the table has them: lower case, without 's."""
-    return [word.removesuffix("'s") for word in WORD.findall(text.lower().replace("’", "'"))]
+    text = text.lower().replace("’", "'")
+    words: list[str] = WORD.findall(text)
+    return [word.removesuffix("'s") for word in words] if "'s" in text else words
 
 
 def asked(question: str) -> tuple[str, ...]:
@@ -70,9 +72,10 @@ def nearness(question: Sequence[str], texts: Sequence[Sequence[str]], table: Tab
     for at, word in enumerate(question):
         if word in column:
             said[column[word], at] = 1.0
-    for row, text in enumerate(texts):
-        if text:
-            near[row] = said[[column[word] for word in text]].max(axis=0)
+    rows = [row for row, text in enumerate(texts) if text]
+    lengths = [len(texts[row]) for row in rows]
+    words = said[[column[word] for row in rows for word in texts[row]]]
+    near[rows] = np.maximum.reduceat(words, np.cumsum([0, *lengths[:-1]]), axis=0)
     return near
 
 
