@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import logging
 import socket
 import ssl
 from collections.abc import Mapping
@@ -23,6 +24,8 @@ import httpx
 from service.connectors.live import Delivery, Fetch
 from service.connectors.live.fetched import delivery_of
 from service.errors import VoicegraphError
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells whole addresses, and links to transcripts are secrets
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LATER = frozenset({404, 408, 409, 425, 429})
