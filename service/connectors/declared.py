@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,18 +96,60 @@ class DeclaredLive:
 def table(declared: Iterable[Declared]) -> str:
     """The statements as a Markdown table, one row each."""
     head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice")
-    rows = [
+    return _markdown(
+        head,
         (
-            f"`{d.name}`",
-            d.source,
-            d.times,
-            d.base,
-            d.speakers,
-            d.utterance_ids or "–",
-            "yes" if d.times_words else "–",
-            d.repeats or "–",
-        )
-        for d in declared
-    ]
-    lines = [head, ("---",) * len(head), *rows]
+            (
+                f"`{d.name}`",
+                d.source,
+                d.times,
+                d.base,
+                d.speakers,
+                d.utterance_ids or "–",
+                "yes" if d.times_words else "–",
+                d.repeats or "–",
+            )
+            for d in declared
+        ),
+    )
+
+
+def live_table(declared: Iterable[DeclaredLive]) -> str:
+    """The statements as a Markdown table, one row each."""
+    head = (
+        "provider",
+        "from",
+        "carries",
+        "times",
+        "count from",
+        "speakers",
+        "ids of utterances",
+        "said twice",
+        "signed by",
+        "at most so old",
+        "known beyond the meeting by",
+    )
+    return _markdown(
+        head,
+        (
+            (
+                f"`{d.name}`",
+                d.source,
+                ", ".join(d.carries),
+                d.times,
+                d.base,
+                d.speakers,
+                d.utterance_ids or "–",
+                d.repeats,
+                d.signing,
+                "–" if d.replay_seconds is None else f"{d.replay_seconds:g} s",
+                d.accounts or "–",
+            )
+            for d in declared
+        ),
+    )
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" if line[0] != "---" else f"|{'|'.join(line)}|" for line in lines)

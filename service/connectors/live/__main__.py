@@ -1,0 +1,25 @@
+"""LIVE.md: what each meeting backend's connector states of itself, as its declaration has it.
+
+`python -m service.connectors.live > service/connectors/LIVE.md`"""
+
+from __future__ import annotations
+
+from service.connectors.declared import live_table
+from service.connectors.live import declared_live
+
+HEAD = """# Meeting backends
+
+What each of them states of itself; a source of `hooks.toml` names one as its `provider`. Made from the declarations by
+`python -m service.connectors.live`, and a test holds the two equal. Behind the connector times are seconds from one start; a
+label is evidence of who speaks, never more. What a connector was written from, and what of it is general knowledge, stands at
+the head of its file in `service/connectors/live`.
+
+"""
+
+
+def page() -> str:
+    return f"{HEAD}{live_table(declared_live())}\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
