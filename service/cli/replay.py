@@ -56,7 +56,7 @@ def replay(
     Example: voicegraph replay deploy/examples/meeting.jsonl --to http://127.0.0.1:8460/v1/hooks/mine --speed 10
     """
     from service.connectors.live.playing import Played, player
-    from service.connectors.live.playing.recorded import Manner, moved, read_recorded, rehearsed
+    from service.connectors.live.playing.recorded import Manner, moved, read_recorded, rehearsed, with_names
     from service.connectors.live.playing.sending import Sender
 
     playing = player(provider)
@@ -68,6 +68,8 @@ def replay(
         told = moved(told, datetime.now(UTC).replace(microsecond=0))
     if meeting is not None:
         told = replace(told, meeting=meeting)
+    if provider != "generic":
+        told = with_names(told)
     assert told.began_at is not None
     sender = Sender(to, playing, Played(told.meeting, told.began_at), secret)
     manner = Manner(speed=speed, shuffle=shuffle, duplicate=duplicate, drop=drop_connection, seed=seed)

@@ -3,16 +3,22 @@ benchmark, and tests that hold the two sides to each other."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from service import registry
-from service.types.meeting import Base, MeetingEvent
+from service.connectors.files.words import spread
+from service.types.audio import Segment, Word
+from service.types.meeting import Base, MeetingEvent, Speaker, Uttered
 
 PLAYERS: dict[str, str] = {
     "generic": "service.connectors.live.playing.generic:PLAYER",
+    "recall": "service.connectors.live.playing.recall:PLAYER",
+    "vexa": "service.connectors.live.playing.vexa:PLAYER",
+    "attendee": "service.connectors.live.playing.attendee:PLAYER",
 }
 """provider → "module:PLAYER", a Player."""
 
@@ -43,17 +49,34 @@ class Played:
 class Player(Protocol):
     provider: str
 
-    def carried(self, meeting: Played, event: MeetingEvent) -> MeetingEvent | None:
-        """What the connector makes of it when it has gone through this provider, whatever its key; None: it is not told."""
-        ...
-
-    def body(self, meeting: Played, event: MeetingEvent) -> bytes:
-        """Of an event that is carried."""
+    def bodies(self, meeting: Played, event: MeetingEvent, *, id: str) -> tuple[bytes, ...]:
+        """What is sent of it, in order; nothing where this provider has no way to tell it. `id`: of the delivery, for those
+        that write it into the body."""
         ...
 
     def headers(self, body: bytes, secret: str, *, at: datetime, id: str) -> Mapping[str, str]:
         """The signature and what goes with it. `id`: of the delivery, the same when it is sent again."""
         ...
+
+
+def iso(at: datetime) -> str:
+    """To the millisecond, UTC, as most providers write it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def number_of(speaker: Speaker) -> int | None:
+    """A participant's number, where a provider counts them; None: nobody known."""
+    if speaker.handle is None:
+        return None
+    if speaker.handle.isascii() and speaker.handle.isdigit() and len(speaker.handle) < 10 and not speaker.scope:
+        return int(speaker.handle)
+    return zlib.crc32(f"{speaker.scope}/{speaker.handle}".encode()) + 10**9
+
+
+def worded(event: Uttered) -> tuple[Word, ...]:
+    """Its words; where it has none that say all of it, the text's, spread over its time."""
+    whole = Segment(event.start, event.end)
+    return event.words if " ".join(word.text for word in event.words) == event.text else spread(event.text, whole)
 
 
 def player(provider: str) -> Player:

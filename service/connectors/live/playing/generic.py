@@ -17,11 +17,8 @@ class GenericPlayer:
 
     provider = "generic"
 
-    def carried(self, meeting: Played, event: MeetingEvent) -> MeetingEvent | None:
-        return event
-
-    def body(self, meeting: Played, event: MeetingEvent) -> bytes:
-        return json.dumps(message(meeting.id, [event]), ensure_ascii=False).encode()
+    def bodies(self, meeting: Played, event: MeetingEvent, *, id: str) -> tuple[bytes, ...]:
+        return (json.dumps(message(meeting.id, [event]), ensure_ascii=False).encode(),)
 
     def headers(self, body: bytes, secret: str, *, at: datetime, id: str) -> Mapping[str, str]:
         """Signed with a secret that begins with whsec_; anything else is a token."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from service.connectors.live import EventUnreadable
 from service.connectors.live.generic_schema import message, read_text
 from service.types.audio import Segment
 from service.types.ids import derived
-from service.types.meeting import Base, Began, Heard, MeetingEvent, Spoke, Uttered
+from service.types.meeting import Base, Began, Heard, Joined, Left, MeetingEvent, Renamed, Speaker, Spoke, Uttered
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Sending:
     event: MeetingEvent
     id: str
     """Of the delivery: the same whenever this recording is played."""
+    copy: int = 0
+    """0: the first; above: once more."""
     is_cut: bool = False
 
 
@@ -100,6 +102,20 @@ def moved(recording: Recorded, began_at: datetime) -> Recorded:
     return replace(recording, began_at=began_at, steps=steps)
 
 
+def with_names(recording: Recorded) -> Recorded:
+    """Each speaker with all that was told of them before: most providers say it with every event."""
+    known: dict[tuple[str, str], Speaker] = {}
+    steps = []
+    for step in recording.steps:
+        event = step.event
+        if isinstance(event, Joined | Left | Renamed | Spoke | Uttered | Heard) and event.speaker and event.speaker.handle:
+            key = (event.speaker.scope, event.speaker.handle)
+            known[key] = _both(known.get(key, event.speaker), event.speaker)
+            event = replace(event, speaker=replace(known[key], confidence=event.speaker.confidence))
+        steps.append(replace(step, event=event))
+    return replace(recording, steps=tuple(steps))
+
+
 def rehearsed(recording: Recorded, manner: Manner) -> list[Sending]:
     """What is sent when, in that order: pure, and by its seed the same each time."""
     chance = random.Random(manner.seed)
@@ -108,7 +124,7 @@ def rehearsed(recording: Recorded, manner: Manner) -> list[Sending]:
         for copy in range(1 + (chance.random() < manner.duplicate)):
             late = chance.uniform(0, manner.shuffle)
             id = derived("replayed", recording.meeting, str(number), str(copy))
-            sendings.append(Sending((step.after + late) / manner.speed, step.event, id, chance.random() < manner.drop))
+            sendings.append(Sending((step.after + late) / manner.speed, step.event, id, copy, chance.random() < manner.drop))
     return sorted(sendings, key=lambda sending: sending.after)
 
 
@@ -133,6 +149,12 @@ def _due(event: MeetingEvent, began_at: datetime | None) -> float | None:
                 return seconds
             return None if began_at is None else seconds - began_at.timestamp()
     return None
+
+
+def _both(before: Speaker, now: Speaker) -> Speaker:
+    """What is told now, and before where now nothing is."""
+    defaults = {field.name: field.default for field in fields(Speaker)}
+    return replace(before, **{name: getattr(now, name) for name in defaults if getattr(now, name) != defaults[name]})
 
 
 def _moved(event: MeetingEvent, delta: timedelta) -> MeetingEvent:

@@ -62,7 +62,16 @@ class Report:
     ack_p95_ms: float | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Request:
+    number: int
+    """Of its event, from 0."""
+    sending: Sending
+    id: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Sender:
     """Sends what is `rehearsed` to `url` as `player` puts it, signed with `secret`."""
 
@@ -74,27 +83,27 @@ class Sender:
 
     async def send(self, sendings: Sequence[Sending], progress: Progress = lambda share, stage: None) -> Report:
         """Raises DeliveryRefused, ServiceUnreached."""
-        told = [s for s in sendings if self.player.carried(self.meeting, s.event) is not None]
-        left_out = Counter(type(s.event).__name__.lower() for s in sendings) - Counter(
-            type(s.event).__name__.lower() for s in told
-        )
+        told = [(sending, self.player.bodies(self.meeting, sending.event, id=sending.id)) for sending in sendings]
+        left_out = Counter(_kind(sending) for sending, bodies in told if not bodies)
+        requests = [
+            _Request(number, sending, f"{sending.id}-{part}" if part else sending.id, body)
+            for number, (sending, bodies) in enumerate(told)
+            for part, body in enumerate(bodies)
+        ]
         counts, statuses, acks = Counter[str](), Counter[str](), list[float]()
         began = time.monotonic()
         async with httpx.AsyncClient(timeout=self.config.timeout, follow_redirects=False) as client:
-            for number, sending in enumerate(told):
-                await asyncio.sleep(max(0.0, sending.after - (time.monotonic() - began)))
-                body = self.player.body(self.meeting, sending.event)
-                if sending.is_cut:
-                    counts["cut"] += 1
-                    counts["again"] += 1
-                    await self._cut(body, sending)
-                await self._deliver(client, number, sending, body, counts, statuses, acks)
-                progress((number + 1) / len(told), f"{number + 1} of {len(told)} deliveries")
+            for done, request in enumerate(requests, start=1):
+                await asyncio.sleep(max(0.0, request.sending.after - (time.monotonic() - began)))
+                if request.sending.is_cut:
+                    counts.update(("cut", "again"))
+                    await self._cut(request)
+                await self._deliver(client, request, counts, statuses, acks)
+                progress(done / len(requests), f"{done} of {len(requests)} deliveries")
         acks.sort()
-        events = {id(sending.event) for sending in told}
         return Report(
-            deliveries=len(told),
-            duplicates=len(told) - len(events),
+            deliveries=len(requests),
+            duplicates=sum(request.sending.copy > 0 for request in requests),
             cut=counts["cut"],
             again=counts["again"],
             statuses=dict(statuses),
@@ -107,9 +116,7 @@ class Sender:
     async def _deliver(
         self,
         client: httpx.AsyncClient,
-        number: int,
-        sending: Sending,
-        body: bytes,
+        request: _Request,
         counts: Counter[str],
         statuses: Counter[str],
         acks: list[float],
@@ -120,9 +127,9 @@ class Sender:
             sent = time.monotonic()
             wait = min(self.config.first_wait * 2**attempt, self.config.longest_wait)
             try:
-                answer = await client.post(self.url, content=body, headers=self._headers(body, sending))
+                answer = await client.post(self.url, content=request.body, headers=self._headers(request))
             except httpx.TransportError as problem:
-                if attempt + 1 == self.config.tries:
+                if attempt + 1 == self.config.tries or not statuses:  # a service that never answered is no outage
                     raise ServiceUnreached(url=self.url, why=f"{type(problem).__name__} {problem}".strip()) from problem
                 await asyncio.sleep(wait)
                 continue
@@ -134,14 +141,14 @@ class Sender:
                 raise DeliveryRefused(
                     url=self.url,
                     status=answer.status_code,
-                    number=number,
-                    kind=type(sending.event).__name__.lower(),
+                    number=request.number,
+                    kind=_kind(request.sending),
                     answer=answer.text[:300] or "nothing",
                 )
             after = answer.headers.get("retry-after", "")
             await asyncio.sleep(min(float(after), self.config.longest_wait) if after.isdigit() else wait)
 
-    async def _cut(self, body: bytes, sending: Sending) -> None:
+    async def _cut(self, request: _Request) -> None:
         """The request whole, and the connection ended before anything comes back: it may have been kept, or not."""
         at = urlsplit(self.url)
         encrypted = ssl.create_default_context() if at.scheme == "https" else None
@@ -150,16 +157,20 @@ class Sender:
             _, writer = await asyncio.open_connection(at.hostname, port, ssl=encrypted)
         except OSError as problem:
             raise ServiceUnreached(url=self.url, why=problem) from problem
-        headers = {"host": at.netloc.rpartition("@")[2], "content-length": str(len(body)), **self._headers(body, sending)}
+        headers = {"host": at.netloc.rpartition("@")[2], "content-length": str(len(request.body)), **self._headers(request)}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         path = f"{at.path or '/'}{'?' + at.query if at.query else ''}"
-        writer.write(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        writer.write(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + request.body)
         await writer.drain()
         writer.transport.abort()
 
-    def _headers(self, body: bytes, sending: Sending) -> dict[str, str]:
-        signed = self.player.headers(body, self.secret, at=datetime.now(UTC), id=sending.id)
+    def _headers(self, request: _Request) -> dict[str, str]:
+        signed = self.player.headers(request.body, self.secret, at=datetime.now(UTC), id=request.id)
         return {"content-type": "application/json", **signed}
+
+
+def _kind(sending: Sending) -> str:
+    return type(sending.event).__name__.lower()
 
 
 def _at(ordered: Sequence[float], share: float) -> float | None:
