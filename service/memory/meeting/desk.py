@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from service.memory.meeting.outcomes import Described, Finished, Given, Gone, Known, Outcome, Participant, Revised, Turn
-from service.memory.meeting.people import Presence, came, met, parent_of, participant, track_of, went
+from service.memory.meeting.around import Around
+from service.memory.meeting.marks import Mark
+from service.memory.meeting.outcomes import Described, Finished, Given, Gone, Known, Outcome, Revised
+from service.memory.meeting.people import track_of
+from service.memory.meeting.roll import Roll
 from service.memory.meeting.shelf import Draft
 from service.memory.meeting.state import MeetingState, Origin, Utterance, Waiting
-from service.memory.meeting.turns import turns_of
+from service.memory.meeting.turns import View, line_of, turns_of
 from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_of, uid_of
+from service.types.audio import Segment
 from service.types.meeting import (
+    NOBODY,
     Base,
     Began,
     Ended,
@@ -30,18 +35,20 @@ from service.types.meeting import (
 class Desk:
     def __init__(self, state: MeetingState) -> None:
         self._state = state
+        self._config = state.config
         self._seen = Draft(state.seen)
         self._open = Draft(state.open)
         self._closed = Draft(state.closed)
         self._said = Draft(state.said)
         self._given = Draft(state.given)
-        self._present = Draft(state.present)
+        self._roll = Roll(state.everybody)
+        self._around = Around(state.around, state.config.copies, state.config.marks)
         self._waiting = list(state.waiting)
         self._changed: dict[str, None] = {}
         """Utterances that may be other turns than was told, in the order of their change."""
-        self._met: dict[str, None] = {}
-        """Tracks of whom something new may be known."""
         self._outcomes: list[Outcome] = []
+        self._stirred = False
+        """Whether something came after which the meeting is not over."""
         self._clock = state.clock
 
     def done(self) -> tuple[MeetingState, tuple[Outcome, ...]]:
@@ -53,7 +60,8 @@ class Desk:
             closed=self._closed.done(),
             said=self._said.done(),
             given=self._given.done(),
-            present=self._present.done(),
+            everybody=self._roll.done(),
+            around=self._around.done(),
             waiting=tuple(self._waiting),
         )
         return state, tuple(self._outcomes)
@@ -64,7 +72,7 @@ class Desk:
         """Tell what is due up to `now`, each moment for itself."""
         while (moment := self.next_moment()) is not None and moment <= now:
             self._clock = moment if self._clock is None else max(self._clock, moment)
-            if self._waiting and self._waiting[0].due <= moment:
+            if self._waiting:
                 self._give(moment)
             else:
                 self._finish()
@@ -76,12 +84,12 @@ class Desk:
         state = self._state
         if state.finished or state.last is None:
             return None
-        return state.last + (state.config.linger if state.ended else state.config.idle)
+        return state.last + (self._config.linger if state.ended else self._config.idle)
 
     def _give(self, moment: float) -> None:
         """Whose wait is over, and before each of them what was said before it."""
         self._settle_origin()
-        placed = {waiting.uid: self._place(waiting.uid) for waiting in self._waiting}
+        placed = {waiting.uid: self._place(self._said.get(waiting.uid)) for waiting in self._waiting}
         until = max(placed[waiting.uid] for waiting in self._waiting if waiting.due <= moment)
         ready = [waiting.uid for waiting in self._waiting if placed[waiting.uid] <= until]
         self._waiting = [waiting for waiting in self._waiting if placed[waiting.uid] > until]
@@ -92,14 +100,16 @@ class Desk:
     def _finish(self) -> None:
         """What never became final is told as it is."""
         self._settle_origin()
-        left = sorted(self._open.items(), key=lambda item: place_of(item[1], self._origin))
-        for name, utterance in left:
-            self._open.drop(name)
-            self._said.put(utterance.uid, utterance)
-            self._given.put(utterance.uid, ())
-            self._tell(utterance.uid)
+        left = sorted((utterance for _, utterance in self._open.items()), key=self._place)
+        for partial in left:
+            self._open.drop(partial.uid)
+            self._keep(partial)
+        for partial in left:
+            self._given.put(partial.uid, ())
+            self._tell(partial.uid)
+        self._tell_changed()
         self._state = replace(self._state, finished=True)
-        for track, _ in sorted(self._present.items()):
+        for track in self._roll.everybody():
             self._know(track)
         failed = self._state.failed
         reason = "failed" if failed is not None else "ended" if self._state.ended else "idle"
@@ -112,18 +122,13 @@ class Desk:
         told = len(self._outcomes)
         for event in events:
             self._take(event)
-        if self._origin_or_none is not None:
-            for track in list(self._met):
-                self._know(track)
-            for uid in self._changed:
-                if self._given.get(uid) is not None:
-                    self._tell(uid)
-        if len(self._outcomes) > told or self._waiting:
+        self._tell_changed()
+        if self._stirred or len(self._outcomes) > told:
             self._state = replace(self._state, finished=False)
 
     def _take(self, event: MeetingEvent) -> None:
         if isinstance(event, Uttered):
-            self._uttered(in_reason(event, self._state.config))
+            self._uttered(in_reason(event, self._config))
             return
         if event.key in self._seen:
             return
@@ -134,45 +139,65 @@ class Desk:
             case Ended():
                 self._ended(event)
             case Joined(speaker=speaker):
-                self._meet(speaker, event, came)
+                self._meet(speaker, event, came=True)
             case Left(speaker=speaker):
-                self._meet(speaker, event, went)
+                self._meet(speaker, event, went=True)
             case Renamed(speaker=speaker):
                 self._meet(speaker, event)
             case Withdrawn(id=id):
                 self._withdraw(f"id:{id}")
-            case Spoke(speaker=speaker):
-                self._meet(speaker, event)
+            case Spoke():
+                self._spoke(event)
 
     def _began(self, event: Began) -> None:
         about = self._state.about
-        told = {"title": event.title, "zone": event.zone, "platform": event.platform, "invited": event.invited}
-        about = replace(about, **{name: value for name, value in told.items() if value})  # type: ignore[arg-type]
+        about = replace(
+            about,
+            title=event.title or about.title,
+            zone=event.zone or about.zone,
+            platform=event.platform or about.platform,
+            invited=event.invited or about.invited,
+        )
         began = self._state.began
-        if event.at is not None and event.at.tzinfo is not None:  # without a zone it is nobody knows which hour
+        if event.at is not None and event.at.tzinfo is not None:  # without a zone nobody knows which hour it is
             at = event.at.timestamp()
             began = at if began is None else min(began, at)
-        if about != self._state.about and self._origin_or_none is not None:
+        if about != self._state.about and self._state.origin is not None:
             self._outcomes.append(Described(about))
         self._state = replace(self._state, about=about, began=began)
 
     def _ended(self, event: Ended) -> None:
-        state = self._state
-        failed, duration = event.failed or state.failed, event.duration or state.duration
-        self._state = replace(state, ended=True, failed=failed, duration=duration, finished=False)
+        before = self._state
+        failed, duration = event.failed or before.failed, event.duration or before.duration
+        self._state = replace(before, ended=True, failed=failed, duration=duration)
+        self._stirred = self._stirred or self._state != before
 
-    def _meet(self, speaker: Speaker, event: MeetingEvent, does: object = None) -> None:
-        track = track_of(speaker)
+    def _spoke(self, event: Spoke) -> None:
+        self._meet(event.speaker, event)
+        track = track_of(event.speaker)
         if track is None:
             return
-        moment = self._moment(event)
-        known = self._present.get(track)
-        presence = met(known, track, speaker, moment)
-        if does is came or does is went:
-            presence = came(presence, moment) if does is came else went(presence, moment)
-        if presence != known:
-            self._present.put(track, presence)
-            self._met[track] = None
+        self._changed.update(dict.fromkeys(self._roll.mark(track)))
+        if self._state.origin is None:
+            self._state = replace(self._state, unmarked=(*self._state.unmarked, event))
+        else:
+            self._mark(track, event)
+
+    def _mark(self, track: str, event: Spoke) -> None:
+        start = self._origin.seconds(event.start, event.base)
+        end = None if event.end is None else self._origin.seconds(event.end, event.base)
+        if abs(start) > self._config.longest or (end is not None and not start <= end <= self._config.longest):
+            return
+        self._around.mark(Mark(track, start, end))
+        open = self._config.marks.open
+        for uid in sorted(self._around.within(Segment(start - open, start + open if end is None else end))):
+            self._changed[uid] = None
+
+    # ---- who
+
+    def _meet(self, speaker: Speaker, event: MeetingEvent, *, came: bool = False, went: bool = False) -> None:
+        for uid in self._roll.meet(speaker, self._moment(event), came=came, went=went):
+            self._look_again(uid)
 
     def _moment(self, event: MeetingEvent) -> float:
         """When it happened, seconds since 1970: as told, else as it came."""
@@ -194,12 +219,13 @@ class Desk:
         uid = uid_of(event)
         before = self._said.get(uid)
         if before is None or (not before.gone and (not before.event.final or is_newer(event, before.event))):
-            self._say(uid, event, is_new=before is None)
+            self._say(uid, event)
         self._open.drop(uid)
         if event.slot is not None:
             self._close(event.slot, event.end)
 
     def _close(self, slot: str, until: float) -> None:
+        """Finals have come up to `until`: what was partial before is said."""
         name = f"slot:{slot}"
         until = max(until, self._closed.get(slot) or until)
         self._closed.put(slot, until)
@@ -207,7 +233,7 @@ class Desk:
         if partial is not None and is_over(partial.event, until):
             self._open.drop(name)
         told = self._said.get(name)
-        if told is not None and is_over(told.event, until):
+        if told is not None and not told.gone and is_over(told.event, until):
             self._withdraw(name)
 
     def _partial(self, event: Uttered) -> None:
@@ -220,33 +246,52 @@ class Desk:
         if until is not None and is_over(event, until):
             return
         told = self._said.get(name)
-        if told is not None and not told.gone:  # told at an end that was none
-            if is_newer(event, told.event):
-                self._say(name, event, is_new=False)
+        if told is not None and not told.gone:  # at an end that was none
+            if event.key != told.event.key and is_newer(event, told.event):
+                self._say(name, event)
             return
         before = self._open.get(name)
         if before is None:
-            self._open.put(name, Utterance(name, event, self._next()))
+            self._open.put(name, self._utterance(name, event))
         elif event.key != before.event.key and event.key not in before.before and is_newer(event, before.event):
             keys = (*before.before, before.event.key)
-            self._open.put(name, replace(before, event=event, before=keys))
+            self._open.put(name, replace(before, event=event, before=keys, told=self._moment(event)))
+        else:
+            return
+        self._stirred = True
 
-    def _say(self, uid: str, event: Uttered, *, is_new: bool) -> None:
+    def _say(self, uid: str, event: Uttered) -> None:
         known = self._said.get(uid)
-        self._said.put(uid, Utterance(uid, event, known.order if known else self._next()))
-        if is_new:
-            self._waiting.append(Waiting(uid, self._now + self._state.config.settle))
-        self._changed[uid] = None
+        if known is None:
+            self._waiting.append(Waiting(uid, self._now + self._config.settle))
+        self._keep(self._utterance(uid, event))
+        self._stirred = True
 
     def _withdraw(self, uid: str) -> None:
         self._open.drop(uid)
         known = self._said.get(uid)
-        if known is not None:
-            self._said.put(uid, replace(known, gone=True))
-            self._changed[uid] = None
+        if known is None:
+            nothing = Uttered(key="", speaker=NOBODY, text="", start=0.0, end=0.0, base=Base.MEETING)
+            self._said.put(uid, replace(self._utterance(uid, nothing), gone=True))
         else:
-            nothing = Uttered(key="", speaker=Speaker(None), text="", start=0.0, end=0.0, base=Base.MEETING)
-            self._said.put(uid, Utterance(uid, nothing, self._next(), gone=True))
+            self._said.put(uid, replace(known, gone=True))
+            self._look_again(uid)
+
+    def _keep(self, utterance: Utterance) -> None:
+        uid, track = utterance.uid, track_of(utterance.event.speaker)
+        before = self._said.get(uid)
+        self._said.put(uid, utterance)
+        if track is not None and (before is None or track_of(before.event.speaker) != track):
+            self._roll.says(track, uid)
+        self._look_again(uid)
+
+    def _look_again(self, uid: str) -> None:
+        """What it is, and what stands beside it, may be other turns than was told."""
+        utterance = self._said.get(uid)
+        if self._state.origin is not None and utterance is not None:
+            self._changed[uid] = None
+            for other in sorted(self._around.put(uid, line_of(utterance, self._view))):
+                self._changed[other] = None
 
     # ---- times
 
@@ -255,11 +300,11 @@ class Desk:
         state = self._state
         if state.origin is not None:
             return
-        if event.base is Base.EPOCH:
-            self._state = replace(state, first=event.start if state.first is None else min(state.first, event.start))
-        else:
+        if event.base is Base.MEETING:
             zero = self._moment(event) - event.end
             self._state = replace(state, zero=zero if state.zero is None else min(state.zero, zero))
+        elif event.start >= self._config.epoch_from:
+            self._state = replace(state, first=event.start if state.first is None else min(state.first, event.start))
 
     def _settle_origin(self) -> None:
         """Second 0: as told; else such that the words that came soonest after they were said came at once; else the first
@@ -270,63 +315,67 @@ class Desk:
         epoch = next((time for time in (state.began, state.zero, state.first) if time is not None), self._now)
         origin = Origin(epoch, state.began is not None)
         about = replace(state.about, started_at=datetime.fromtimestamp(epoch, UTC), is_exact=origin.is_exact)
-        self._state = replace(state, origin=origin, about=about)
+        self._state = replace(state, origin=origin, about=about, unmarked=())
         self._outcomes.append(Described(about))
-        for track, _ in sorted(self._present.items()):
+        for track in self._roll.everybody():
             self._know(track)
+        for waiting in self._waiting:
+            self._look_again(waiting.uid)
+        for event in state.unmarked:
+            self._mark(track_of(event.speaker) or "", event)
 
     # ---- what is told
 
+    def _tell_changed(self) -> None:
+        if self._state.origin is None:
+            return
+        for track in list(self._roll.met):
+            self._know(track)
+        changed, self._changed = self._changed, {}
+        for uid in changed:
+            if self._given.get(uid) is not None:
+                self._tell(uid)
+
     def _tell(self, uid: str) -> None:
         """What an utterance is now, as far as it is something else than was told."""
+        utterance = self._said.get(uid)
+        turns = turns_of(utterance, self._view) if utterance is not None else []
         before = {turn.key: turn for turn in self._given.get(uid) or ()}
-        turns = self._turns(uid)
+        now = {turn.key for turn in turns}
+        self._outcomes.extend(Gone(key) for key in before if key not in now)
         for turn in turns:
             if turn.key not in before:
                 self._outcomes.append(Given(turn))
             elif turn != before[turn.key]:
                 self._outcomes.append(Revised(turn))
-        now = {turn.key for turn in turns}
-        self._outcomes.extend(Gone(key) for key in before if key not in now)
         self._given.put(uid, tuple(turns))
         latest = max((turn.segment.end for turn in turns), default=0.0)
         if latest > self._state.latest:
             self._state = replace(self._state, latest=latest)
 
-    def _turns(self, uid: str) -> list[Turn]:
-        utterance = self._said.get(uid)
-        return turns_of(utterance, self._origin, self._present.get) if utterance is not None else []
-
     def _know(self, track: str) -> None:
-        self._met.pop(track, None)
-        presence = self._present.get(track)
-        if presence is not None:
-            self._outcomes.append(Known(self._participant(presence)))
-
-    def _participant(self, presence: Presence) -> Participant:
-        parent = parent_of(presence)
         until = self._state.latest if self._state.finished else None
-        return participant(presence, self._origin.epoch, until, has_parent=parent is not None and parent in self._present)
+        participant = self._roll.participant(track, self._origin.epoch, until)
+        if participant is not None:
+            self._outcomes.append(Known(participant))
 
     # ---- small things
 
-    def _place(self, uid: str) -> tuple[float, float, str]:
-        utterance = self._said.get(uid)
-        assert utterance is not None
-        return place_of(utterance, self._origin)
+    @property
+    def _view(self) -> View:
+        return View(self._config, self._origin, self._said.get, self._roll.get, self._around)
 
-    def _next(self) -> int:
-        self._state = replace(self._state, order=self._state.order + 1)
-        return self._state.order
+    def _place(self, utterance: Utterance | None) -> tuple[float, float, str]:
+        assert utterance is not None
+        return place_of(utterance, self._origin, self._config)
+
+    def _utterance(self, uid: str, event: Uttered) -> Utterance:
+        return Utterance(uid, event, self._moment(event))
 
     @property
     def _now(self) -> float:
         assert self._clock is not None  # a step begins with the time at which it came
         return self._clock
-
-    @property
-    def _origin_or_none(self) -> Origin | None:
-        return self._state.origin
 
     @property
     def _origin(self) -> Origin:

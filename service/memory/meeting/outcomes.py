@@ -79,6 +79,8 @@ class Participant:
     emails: tuple[AccountKey, ...] = ()
     is_bot: bool = False
     is_host: bool = False
+    is_name: bool = False
+    """The handle is a display name: whoever types it is this participant."""
     tile: str | None = None
     """The track of the tile whose sound was told apart into several, of whom this is one."""
     several: bool = False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from service.memory.labels import is_place
+from service.memory.labels import is_place, without_badge
 from service.memory.meeting.outcomes import Participant
 from service.types.audio import Segment
 from service.types.meeting import AccountKey, Speaker
@@ -37,10 +38,15 @@ class Presence:
     emails: tuple[AccountKey, ...] = ()
     is_bot: bool = False
     is_host: bool = False
-    has_children: bool = False
+    is_marked: bool = False
+    """The platform has marked it as speaking."""
+    children: int = 0
+    """Labels found in its sound."""
+    is_name: bool = False
+    """There is no handle but a display name."""
     came: tuple[float, ...] = ()
     """Seconds since 1970, in order."""
-    went: tuple[float, ...] = field(default=())
+    went: tuple[float, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -61,9 +67,9 @@ def nobody(uid: str) -> str:
     return f"?/{uid}"
 
 
-def met(presence: Presence | None, track: str, speaker: Speaker, told: float) -> Presence:
+def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float) -> Presence:
     """With what `speaker` says. The same for all orders in which it is told."""
-    presence = presence or Presence(track, speaker.handle or speaker.name or "", speaker.scope)
+    presence = presence or Presence(track, speaker.handle or speaker.name or "", speaker.scope, is_name=speaker.handle is None)
     name = _shown(speaker.name)
     if name:
         presence = replace(presence, namings=_named(presence.namings, Naming(name, speaker.confidence != 0, told)))
@@ -77,11 +83,10 @@ def met(presence: Presence | None, track: str, speaker: Speaker, told: float) ->
     )
 
 
-def came(presence: Presence, at: float) -> Presence:
-    return replace(presence, came=tuple(sorted({*presence.came, at})))
-
-
-def went(presence: Presence, at: float) -> Presence:
+def moved(presence: Presence, at: float, *, came: bool) -> Presence:
+    """Came, or went, `at` (seconds since 1970)."""
+    if came:
+        return replace(presence, came=tuple(sorted({*presence.came, at})))
     return replace(presence, went=tuple(sorted({*presence.went, at})))
 
 
@@ -96,13 +101,25 @@ def participant(presence: Presence, epoch: float, until: float | None, *, has_pa
         tuple(naming.name for naming in presence.namings),
         presence.accounts,
         presence.emails,
-        presence.is_bot,
-        presence.is_host,
-        _escaped(presence.scope) if has_parent else None,
-        presence.has_children or is_place(presence.name),
-        attends,
-        since,
+        is_bot=presence.is_bot,
+        is_host=presence.is_host,
+        is_name=presence.is_name,
+        tile=parent_of(presence) if has_parent else None,
+        several=presence.children > 1 or is_place(presence.name),
+        attends=attends,
+        here_since=since,
     )
+
+
+def namesakes(participants: Iterable[Participant]) -> frozenset[str]:
+    """Tracks that share their name with another, or have nothing but a name: a name says nothing of which of them it is."""
+    tracks: dict[str, list[str]] = {}
+    everybody = list(participants)
+    for one in everybody:
+        if one.name is not None:
+            tracks.setdefault(without_badge(one.name).name.casefold(), []).append(one.track)
+    shared = {track for alike in tracks.values() if len(alike) > 1 for track in alike}
+    return frozenset(shared | {one.track for one in everybody if one.is_name})
 
 
 def parent_of(presence: Presence) -> str | None:

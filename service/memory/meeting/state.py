@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from service.memory.meeting.around import Surroundings
+from service.memory.meeting.copies import CopiesConfig
+from service.memory.meeting.marks import MarksConfig
 from service.memory.meeting.outcomes import About, Turn
-from service.memory.meeting.people import Presence
+from service.memory.meeting.roll import Everybody
 from service.memory.meeting.shelf import Shelf
-from service.types.meeting import Base, Uttered
+from service.types.meeting import Base, Spoke, Uttered
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +21,12 @@ class MeetingConfig:
     settle: float = 2.0  # from a final's arrival until its turn is told: by hand, as deliveries overtake each other by a second
     linger: float = 10.0  # from the end until it is over: Attendee tries again after 10 s, and finals are late by a few
     idle: float = 1800.0  # without a delivery until the meeting is taken for over; a source says otherwise
+    seam: float = 0.5  # between two times of one word, recognised in two windows; as OverlapConfig of connectors.files
+    seam_words: int = 200  # in a row that are looked for; as there
     longest: float = 31 * 86_400.0  # a meeting; as LONGEST of service.connectors.files
     epoch_from: float = 946_684_800.0  # the year 2000: seconds above it count from 1970, whatever they are said to count from
+    copies: CopiesConfig = field(default_factory=CopiesConfig)
+    marks: MarksConfig = field(default_factory=MarksConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,8 @@ class Utterance:
 
     uid: str
     event: Uttered
-    order: int
-    """Of arrival."""
+    told: float
+    """When it happened by whoever told it, else when it came; seconds since 1970."""
     gone: bool = False
     """Withdrawn for good."""
     before: tuple[str, ...] = ()
@@ -67,8 +74,6 @@ class MeetingState:
     clock: float | None = None
     last: float | None = None
     """When the latest delivery came."""
-    order: int = 0
-    """Of the next arrival."""
     about: About = field(default_factory=About)
     began: float | None = None
     """The earliest start told, until `origin` is fixed."""
@@ -89,8 +94,10 @@ class MeetingState:
     """By `due`."""
     given: Shelf[str, tuple[Turn, ...]] = field(default_factory=Shelf)
     """Utterance → its turns as they were told last; empty: as none."""
-    present: Shelf[str, Presence] = field(default_factory=Shelf)
-    """By track."""
+    everybody: Everybody = field(default_factory=Everybody)
+    around: Surroundings = field(default_factory=Surroundings)
+    unmarked: tuple[Spoke, ...] = ()
+    """Marks told before `origin` was fixed."""
     latest: float = 0.0
     """The end of what is last in the meeting, seconds since the origin."""
     ended: bool = False

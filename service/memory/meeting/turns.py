@@ -1,49 +1,198 @@
-"""Which turns is an utterance?"""
+"""Which turns is an utterance? Mostly one; several where its words pass from one to another; none where it is withdrawn, blank,
+or a copy of what is better attributed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from service.memory.meeting.outcomes import Doubt, Kind, Turn
-from service.memory.meeting.people import Presence, nobody, track_of
-from service.memory.meeting.state import Origin, Utterance
-from service.memory.meeting.utterances import CHAT
-from service.types.audio import Segment, Word
-from service.types.meeting import Base
+from service.memory.meeting.around import Around
+from service.memory.meeting.copies import CHAT, Line, rank, words_of
+from service.memory.meeting.marks import by_mark, contradicts, only_one
+from service.memory.meeting.outcomes import Copy, Doubt, Kind, Turn
+from service.memory.meeting.people import Presence, nobody, parent_of, track_of
+from service.memory.meeting.state import MeetingConfig, Origin, Utterance
+from service.memory.meeting.utterances import placed
+from service.types.audio import WITHOUT_SPACES, Segment, Word
+from service.types.meeting import Uttered
+
+MARKS = "marks"
+OWN_STREAM = "platform"
 
 
-def turns_of(utterance: Utterance, origin: Origin, present: Callable[[str], Presence | None]) -> list[Turn]:
-    """None for what is withdrawn or blank."""
-    event = utterance.event
-    if utterance.gone or not event.text.strip():
-        return []
-    start, end = (origin.seconds(time, event.base) for time in (event.start, event.end))
-    segment = Segment(max(0.0, min(start, end)), max(0.0, start, end))
+@dataclass(frozen=True, slots=True)
+class View:
+    """Of the meeting, as a turn is made with it."""
+
+    config: MeetingConfig
+    origin: Origin
+    said: Callable[[str], Utterance | None]
+    present: Callable[[str], Presence | None]
+    around: Around
+
+
+def is_none(utterance: Utterance) -> bool:
+    return utterance.gone or not utterance.event.text.strip()
+
+
+def line_of(utterance: Utterance, view: View) -> Line | None:
+    """What decides whether it is a copy; None for what is no turn."""
+    if is_none(utterance):
+        return None
+    event, segment = utterance.event, placed(utterance, view.origin, view.config)[0]
     track = track_of(event.speaker)
-    presence = present(track) if track is not None else None
-    doubts = (
-        *((Doubt.PARTIAL,) if not event.final else ()),
-        *((Doubt.NAMELESS,) if track is None else ()),
-        *((Doubt.MENDED,) if segment != Segment(start, end) else ()),
-    )
-    turn = Turn(
+    presence = view.present(track) if track is not None else None
+    earned = event.speaker.confidence is None or event.speaker.confidence > 0
+    return Line(
         utterance.uid,
-        track or nobody(utterance.uid),
+        event.text,
+        segment.start,
+        segment.end,
+        track,
+        parent_of(presence) if presence is not None else None,
+        event.source,
+        rank(
+            final=event.final,
+            by_bot=_by_bot(event, presence),
+            known=track is not None,
+            source=event.source,
+            earned=earned,
+            confidence=event.confidence,
+            words=len(words_of(event.text)),
+            start=segment.start,
+        ),
+    )
+
+
+def turns_of(utterance: Utterance, view: View) -> list[Turn]:
+    if is_none(utterance):
+        return []
+    better, copies = view.around.stands_for(utterance.uid)
+    if better is not None:
+        return []
+    event = utterance.event
+    segment, mended = placed(utterance, view.origin, view.config)
+    words = _words(event, segment, view.origin, mended=mended)
+    first = _said_before(utterance, words, view)
+    own = track_of(event.speaker)
+    whole = Turn(
+        utterance.uid,
+        own or nobody(utterance.uid),
         segment,
         event.text.strip(),
-        tuple(_placed(word, origin, event.base) for word in event.words),
+        words,
         event.language,
         event.confidence,
         Kind.CHAT if event.source == CHAT else Kind.SPEECH,
-        event.speaker.is_bot or (presence is not None and presence.is_bot),
+        _by_bot(event, view.present(own) if own is not None else None),
         event.source,
         event.speaker.confidence,
-        doubts=doubts,
+        tuple(_copy(uid, view) for uid in copies),
+        tuple(_doubts(event, own, segment, view, mended=mended)),
     )
-    return [turn]
+    if first:
+        whole = _part(whole, words[first:], event, whole.key) if first < len(words) else whole
+    return [whole] if whole.kind is Kind.CHAT else _by_speaker(whole, own, event, view)
 
 
-def _placed(word: Word, origin: Origin, base: Base) -> Word:
-    start, end = (max(0.0, origin.seconds(time, base)) for time in (word.segment.start, word.segment.end))
-    return replace(word, segment=Segment(start, max(start, end)))
+def _by_speaker(whole: Turn, own: str | None, event: Uttered, view: View) -> list[Turn]:
+    """Whose the words are by the platform's marks, where they did not come on somebody's own stream."""
+    marks = view.around.marked(whole.segment)
+    if not marks or (own is not None and (event.source == OWN_STREAM or not _is_marked(own, view))):
+        return [whole]
+    config = view.config.marks
+    if not whole.words:
+        alone = only_one(marks, whole.segment, config) if own is None else None
+        return [whole if alone is None else _given_to(whole, alone, view)]
+    parts, found = by_mark(whole.words, own, marks, config), []
+    for number, (track, words) in enumerate(parts):
+        key = whole.key if number == 0 else f"{whole.key}#{number}"
+        part = whole if len(parts) == 1 else _part(whole, words, event, key)
+        found.append(part if track == own or track is None else _given_to(part, track, view))
+    return found
+
+
+def _given_to(turn: Turn, track: str, view: View) -> Turn:
+    presence = view.present(track)
+    by_bot = presence is not None and presence.is_bot
+    doubts = tuple(doubt for doubt in turn.doubts if doubt not in (Doubt.NAMELESS, Doubt.MARKED))
+    return replace(turn, track=track, by_bot=by_bot, source=MARKS, speaker_confidence=None, doubts=doubts)
+
+
+def _part(whole: Turn, words: Sequence[Word], event: Uttered, key: str) -> Turn:
+    """Some of the words, with the text's own spelling of them where it has as many."""
+    spelt = whole.text.split()
+    places = {id(word): place for place, word in enumerate(whole.words)}
+    same = len(spelt) == len(whole.words)
+    parts = [spelt[places[id(word)]] if same else word.text.strip() for word in words]
+    blank = "" if event.language and event.language.partition("-")[0].lower() in WITHOUT_SPACES and not same else " "
+    start = whole.segment.start if words[0] is whole.words[0] else words[0].segment.start
+    end = whole.segment.end if words[-1] is whole.words[-1] else words[-1].segment.end
+    return replace(whole, key=key, segment=Segment(start, max(start, end)), text=blank.join(parts), words=tuple(words))
+
+
+def _doubts(event: Uttered, own: str | None, segment: Segment, view: View, *, mended: bool) -> list[Doubt]:
+    found = [] if event.final else [Doubt.PARTIAL]
+    if own is None:
+        found.append(Doubt.NAMELESS)
+    elif event.source != CHAT and _is_marked(own, view):
+        slack = view.config.marks.slack
+        marks = view.around.marked(Segment(segment.start - slack, segment.end + slack))
+        if contradicts(marks, own, segment, view.config.marks):
+            found.append(Doubt.MARKED)
+    return [*found, Doubt.MENDED] if mended else found
+
+
+def _said_before(utterance: Utterance, words: tuple[Word, ...], view: View) -> int:
+    """How many of its first words the one before it has as its last, at the same times: recognised in windows that overlap."""
+    line = view.around.line(utterance.uid)
+    if line is None or not words or utterance.event.source == CHAT:
+        return 0
+    most = 0
+    for uid in view.around.near(line):
+        before, other = view.around.line(uid), view.said(uid)
+        if before is None or other is None or before.track != line.track or before.source == CHAT:
+            continue
+        if before.start < line.start < before.end < line.end and view.around.stands_for(uid)[0] is None:
+            segment, mended = placed(other, view.origin, view.config)
+            said = _words(other.event, segment, view.origin, mended=mended)
+            most = max(most, _shared(said, words, view.config))
+    return most
+
+
+def _shared(before: Sequence[Word], after: Sequence[Word], config: MeetingConfig) -> int:
+    most = min(len(before), len(after), config.seam_words)
+    return next((n for n in range(most, 0, -1) if _same(before[-n:], after[:n], config.seam)), 0)
+
+
+def _same(left: Sequence[Word], right: Sequence[Word], apart: float) -> bool:
+    return all(
+        words_of(one.text) == words_of(other.text) and abs(one.segment.start - other.segment.start) <= apart
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _words(event: Uttered, segment: Segment, origin: Origin, *, mended: bool) -> tuple[Word, ...]:
+    """None where the times as told were not possible: those of the words are not, either."""
+    if mended:
+        return ()
+    times = [[origin.seconds(time, event.base) for time in (w.segment.start, w.segment.end)] for w in event.words]
+    return tuple(
+        replace(word, segment=Segment(max(0.0, start), max(0.0, start, end)))
+        for word, (start, end) in zip(event.words, times, strict=True)
+    )
+
+
+def _copy(uid: str, view: View) -> Copy:
+    line = view.around.line(uid)
+    assert line is not None  # it stands among the copies
+    return Copy(uid, line.track or nobody(uid), line.source)
+
+
+def _by_bot(event: Uttered, presence: Presence | None) -> bool:
+    return event.speaker.is_bot or (presence is not None and presence.is_bot)
+
+
+def _is_marked(track: str, view: View) -> bool:
+    presence = view.present(track)
+    return presence is not None and presence.is_marked

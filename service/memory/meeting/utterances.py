@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+from service.memory.meeting.copies import CHAT
 from service.memory.meeting.people import track_of
 from service.memory.meeting.state import MeetingConfig, Origin, Utterance
+from service.types.audio import Segment
 from service.types.meeting import Base, Uttered
-
-CHAT = "chat"
 
 
 def uid_of(event: Uttered) -> str:
@@ -49,7 +49,18 @@ def is_over(partial: Uttered, until: float) -> bool:
     return middle(partial) <= until
 
 
-def place_of(utterance: Utterance, origin: Origin) -> tuple[float, float, str]:
-    """In the order in which things were said."""
+def placed(utterance: Utterance, origin: Origin, config: MeetingConfig) -> tuple[Segment, bool]:
+    """When it was said, seconds since the origin, and whether that is mended: what no meeting can have is said when it came."""
     event = utterance.event
-    return origin.seconds(event.start, event.base), origin.seconds(event.end, event.base), utterance.uid
+    start, end = origin.seconds(event.start, event.base), origin.seconds(event.end, event.base)
+    if not (-config.longest <= start <= config.longest and -config.longest <= end <= config.longest):
+        end = max(0.0, utterance.told - origin.epoch)
+        return Segment(end, end), True
+    segment = Segment(max(0.0, min(start, end)), max(0.0, start, end))
+    return segment, segment != Segment(start, end)
+
+
+def place_of(utterance: Utterance, origin: Origin, config: MeetingConfig) -> tuple[float, float, str]:
+    """In the order in which things were said."""
+    segment, _ = placed(utterance, origin, config)
+    return segment.start, segment.end, utterance.uid

@@ -1,0 +1,116 @@
+"""What else was said, and who was marked, around one time? What a step needs to find without looking through a meeting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from service.memory.meeting.copies import CopiesConfig, Line, are_copies, kept, together
+from service.memory.meeting.marks import Mark, Marked, MarksConfig, marked, minutes
+from service.memory.meeting.shelf import Draft, Shelf
+from service.types.audio import Segment
+
+STRETCH = 8.0
+"""Seconds; most things said lie in one or two of them."""
+LONGEST = 64
+"""Stretches of one thing said that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    lines: Shelf[str, Line] = field(default_factory=Shelf)
+    """What may have copies: uid → what decides it."""
+    near: Shelf[int, tuple[str, ...]] = field(default_factory=Shelf)
+    """Stretch of time → uids, in order of arrival."""
+    links: Shelf[str, frozenset[str]] = field(default_factory=Shelf)
+    """uid → its copies."""
+    marks: Shelf[int, tuple[Mark, ...]] = field(default_factory=Shelf)
+    """Minute → marks in it."""
+
+
+class Around:
+    """The surroundings while one step changes them."""
+
+    def __init__(self, surroundings: Surroundings, copies: CopiesConfig, marks: MarksConfig) -> None:
+        self._lines = Draft(surroundings.lines)
+        self._near = Draft(surroundings.near)
+        self._links = Draft(surroundings.links)
+        self._marks = Draft(surroundings.marks)
+        self._copies = copies
+        self._config = marks
+
+    def done(self) -> Surroundings:
+        return Surroundings(self._lines.done(), self._near.done(), self._links.done(), self._marks.done())
+
+    def put(self, uid: str, line: Line | None) -> set[str]:
+        """`uid` is `line` now; None: nothing any more. Returns whose turns may be others by that, beside its own."""
+        before = self._lines.get(uid)
+        if line == before:
+            return set()
+        touched = self.near(before) if before is not None else set()
+        touched |= set(self._cluster(uid))
+        if before is not None:
+            self._unlink(uid)
+            for stretch in _stretches(before):
+                self._near.put(stretch, tuple(other for other in self._near.get(stretch) or () if other != uid))
+            self._lines.drop(uid)
+        if line is not None:
+            self._lines.put(uid, line)
+            for stretch in _stretches(line):
+                self._near.put(stretch, (*(self._near.get(stretch) or ()), uid))
+            touched |= self.near(line)
+            self._link(uid, line)
+            touched |= set(self._cluster(uid))
+        return touched - {uid}
+
+    def near(self, line: Line) -> set[str]:
+        """What was said at about the same time."""
+        return {uid for stretch in _stretches(line) for uid in self._near.get(stretch) or ()} - {line.uid}
+
+    def within(self, span: Segment) -> set[str]:
+        return {uid for stretch in _span(span.start, span.end) for uid in self._near.get(stretch) or ()}
+
+    def line(self, uid: str) -> Line | None:
+        return self._lines.get(uid)
+
+    def stands_for(self, uid: str) -> tuple[str | None, list[str]]:
+        """Who is told instead of `uid` (None: it is told itself), and whom it is told instead of."""
+        if not self._links.get(uid):
+            return None, []
+        lines = [line for other in self._cluster(uid) if (line := self._lines.get(other)) is not None]
+        found = kept(lines, {line.uid: self._links.get(line.uid) or frozenset() for line in lines}, self._copies)
+        return found[uid], sorted(other for other, better in found.items() if better == uid)
+
+    def mark(self, mark: Mark) -> None:
+        for minute in minutes(mark.start, mark.start if mark.end is None else mark.end):
+            self._marks.put(minute, (*(self._marks.get(minute) or ()), mark))
+
+    def marked(self, span: Segment) -> Marked:
+        around = minutes(span.start - self._config.open, span.end)
+        return marked((mark for minute in around for mark in self._marks.get(minute) or ()), span, self._config)
+
+    def _cluster(self, uid: str) -> Iterable[str]:
+        return together(uid, lambda other: self._links.get(other) or frozenset())
+
+    def _unlink(self, uid: str) -> None:
+        for other in self._links.get(uid) or ():
+            self._links.put(other, (self._links.get(other) or frozenset()) - {uid})
+        self._links.drop(uid)
+
+    def _link(self, uid: str, line: Line) -> None:
+        others = [other for near in sorted(self.near(line)) if (other := self._lines.get(near)) is not None]
+        found = {other.uid for other in others[-self._copies.most :] if are_copies(line, other, self._copies)}
+        for copy in found:
+            self._links.put(copy, (self._links.get(copy) or frozenset()) | {uid})
+        if found:
+            self._links.put(uid, frozenset(found))
+
+
+def _stretches(line: Line) -> range:
+    return _span(line.start, line.end)
+
+
+def _span(start: float, end: float) -> range:
+    """With what begins or ends just before or after."""
+    first = int((start - 2.0) // STRETCH)
+    return range(first, min(int((end + 2.0) // STRETCH), first + LONGEST) + 1)

@@ -1,0 +1,147 @@
+"""Which of the things said are one thing said, told twice? The same words at the same time: echo on another track, a second
+bot's, the copy made after the call. The better attributed one is kept, whatever order they came in.
+
+Short words are no evidence: two people say "yes" at once, and one says it twice in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+CHAT = "chat"
+"""A source whose lines are written, not spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesConfig:
+    """By hand; checked by the cases of tests/unit/memory/meeting/test_copies.py."""
+
+    apart: float = 1.5  # seconds between the two starts: two clocks, and the way an echo has through a network
+    overlap: float = 0.5  # of the shorter, in which both go on
+    words: int = 4  # from which the same words under two labels are no coincidence
+    same: float = 0.8  # of the shorter's words that are the longer's, in order: two recognisers hear one voice
+    loose: float = 1.5  # times the shorter's length within which they stand in the longer
+    most: int = 64  # things said around one time that are compared; more are no conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What decides it, of one utterance."""
+
+    uid: str
+    text: str
+    start: float
+    end: float
+    track: str | None
+    parent: str | None
+    """Track of the tile that it was found in."""
+    source: str
+    rank: tuple[float, ...]
+    """The higher, the better attributed."""
+
+
+SOURCES = {"platform": 3.0, "caption": 2.0, "diariser": 1.0}
+
+
+def rank(
+    *, final: bool, by_bot: bool, known: bool, source: str, earned: bool, confidence: float | None, words: int, start: float
+) -> tuple[float, ...]:
+    """A bot's words are its own, whoever's microphone brings them back; an echo comes later and less clearly."""
+    return (final, by_bot, known, SOURCES.get(source, 0.0), earned, confidence or 0.0, words, -start)
+
+
+def are_copies(one: Line, other: Line, config: CopiesConfig) -> bool:
+    """The same for both orders."""
+    if CHAT in (one.source, other.source):
+        same = one.source == other.source and one.track == other.track and words_of(one.text) == words_of(other.text)
+        return same and abs(one.start - other.start) <= config.apart
+    short, long = sorted((words_of(one.text), words_of(other.text)), key=len)
+    enough = len(short) >= config.words
+    if not short or not _same_time(one, other, enough, config) or not (enough or _may_be_one(one, other)):
+        return False
+    return _contains(long, short, config)
+
+
+def _same_time(one: Line, other: Line, enough: bool, config: CopiesConfig) -> bool:
+    together = min(one.end, other.end) - max(one.start, other.start)
+    if together > 0 and together >= config.overlap * min(one.end - one.start, other.end - other.start):
+        return True
+    if one.start == other.start:
+        return True
+    says_it_again = one.track == other.track and one.source == other.source
+    return enough and not says_it_again and abs(one.start - other.start) <= config.apart
+
+
+def _may_be_one(one: Line, other: Line) -> bool:
+    """Whether few words say enough: one label, a tile and a voice in it, or somebody and nobody."""
+    if one.track is None and other.track is None:
+        return one.source != other.source
+    return one.track is None or other.track is None or one.track == other.track or _one_tile(one, other)
+
+
+def _one_tile(one: Line, other: Line) -> bool:
+    return one.parent == other.track or other.parent == one.track
+
+
+def _contains(long: tuple[str, ...], short: tuple[str, ...], config: CopiesConfig) -> bool:
+    if long == short:
+        return True
+    if len(set(short) & set(long)) < config.same * len(set(short)):
+        return False
+    blocks = [block for block in SequenceMatcher(None, long, short, autojunk=False).get_matching_blocks() if block.size]
+    spread = blocks[-1].a + blocks[-1].size - blocks[0].a if blocks else 0
+    return sum(block.size for block in blocks) >= config.same * len(short) and spread <= config.loose * len(short) + 1
+
+
+def kept(lines: Sequence[Line], linked: Mapping[str, Collection[str]], config: CopiesConfig) -> dict[str, str | None]:
+    """uid → None: kept; else the uid of the better one that stands for it. The same for every order of `lines`.
+
+    One is left out where those better than it, taken together, say `config.same` of its words."""
+    found: dict[str, str | None] = {}
+    better: dict[str, Line] = {}
+    for line in sorted(lines, key=lambda line: (*(-part for part in line.rank), line.uid)):
+        others = [better[uid] for uid in linked[line.uid] if uid in better]
+        words = words_of(line.text)
+        if others and _said(words, others) >= config.same * len(words):
+            found[line.uid] = max(others, key=lambda other: (*other.rank, other.uid)).uid
+        else:
+            found[line.uid] = None
+            better[line.uid] = line
+    return found
+
+
+def _said(words: Sequence[str], others: Iterable[Line]) -> int:
+    """How many of `words` the others have, each of theirs counted once."""
+    counts: dict[str, int] = {}
+    for other in others:
+        for word in words_of(other.text):
+            counts[word] = counts.get(word, 0) + 1
+    said = 0
+    for word in words:
+        if counts.get(word, 0) > 0:
+            counts[word] -= 1
+            said += 1
+    return said
+
+
+def together(uid: str, linked: Callable[[str], Collection[str]]) -> list[str]:
+    """All that are copies of one another, by whatever way."""
+    found, todo = {uid: None}, [uid]
+    while todo:
+        for other in linked(todo.pop()):
+            if other not in found:
+                found[other] = None
+                todo.append(other)
+    return list(found)
+
+
+@lru_cache(maxsize=8192)
+def words_of(text: str) -> tuple[str, ...]:
+    """As they are compared: without case and punctuation; where words are written together, characters."""
+    words = ["".join(c for c in word if c.isalnum()) for word in text.casefold().split()]
+    whole = [word for word in words if word]
+    if len(whole) <= 2 and sum(map(len, whole)) >= 12:  # one "word" of a sentence's length: written without blanks
+        return tuple("".join(whole))
+    return tuple(whole)
