@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from service.api.context import Runtime
 from service.api.errors import incident
+from service.api.hooks import hooks_router
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.jobs import runner
 from service.api.schema import make_schema
@@ -23,8 +24,10 @@ from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.expire import expire_all_voices, expire_questions, expire_sounds
+from service.pipelines.deliveries import Inbox
+from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.pipelines.reception import Reception
 from service.settings import Settings
 from service.types.people import SpaceSettings
 from service.wiring import Services
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 SWEEP_SECONDS = 600.0
 """How often what has had its time is deleted: uploads that waited too long, voices of people never asked, sounds, questions, a
-model's answers."""
+model's answers, what meetings' backends delivered."""
 
 
 MODEL_CALLS = 3
@@ -58,15 +61,19 @@ def create_app(
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
     following = Following()
     queue = Jobs(services.graph, runner(services, uploads, following), incident, jobs)
-    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, following=following)
+    inbox = Inbox(services.graph, incident)
+    reception = Reception(services.graph, services.sources, inbox, incident)
+    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, reception, following=following)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
+        await inbox.start()
         sweeper = asyncio.create_task(_sweep(runtime, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
+        await inbox.stop()
         await following.stop()
         await queue.stop()
         following.let_go()
@@ -81,6 +88,7 @@ def create_app(
     app.include_router(graphql_router(runtime, make_schema(development=settings.development), settings.development, config))
     app.include_router(rest_router(runtime, config))
     app.include_router(stream_router(runtime, stream or StreamConfig()))
+    app.include_router(hooks_router(runtime))
     app.add_exception_handler(VoicegraphError, told)
     app.add_middleware(Bounded, config=config)
     return app
@@ -100,6 +108,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         lambda: asyncio.to_thread(answers.forget_expired),
         questions_and_sounds,
         lambda: expire_all_voices(graph),
+        lambda: expire_deliveries(graph),
     )
     while True:
         await swept(steps)

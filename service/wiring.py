@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from service.connectors.live.sources import Sources
 from service.errors import VoicegraphError
 from service.graph import maven, migrate
 from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
+from service.settings import variable
 from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
 from service.wiring_engines import Engines
 from service.wiring_sounds import Sounds
@@ -281,6 +283,7 @@ class Services(Models):
         self.graph = graph
         self.engines = Engines(settings, graph, self.text_embedder)
         self.sounds = Sounds(settings, graph, self.search)
+        self.sources = Sources(settings.sources_file, variable)
 
     async def close(self) -> None:
         """What was opened outside of the database, or beside it."""

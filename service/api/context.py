@@ -22,6 +22,7 @@ from service.graph.access import read_scope
 from service.graph.jobs import JobScope
 from service.pipelines.desk import Front
 from service.pipelines.jobs import Jobs
+from service.pipelines.reception import Reception
 from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
 from service.wiring import Services
@@ -97,6 +98,7 @@ class Runtime:
     tokens: TokenFile
     uploads: Uploads
     jobs: Jobs
+    reception: Reception
     front: Front = field(default_factory=Front)
     """Whose turn it is at the models that who asks aloud needs: a fifth of a second of all cores each."""
     streams: Streams = field(default_factory=Streams)

@@ -161,13 +161,13 @@ async def told(_: Request, error: Exception) -> JSONResponse:
 
 class Bounded:
     """Reads a request's body before the application does, up to a limit, and gives the answer a limited time.
-    Uploads stream past it with limits of their own."""
+    Uploads and deliveries stream past it with limits of their own."""
 
     def __init__(self, app: ASGIApp, config: HttpConfig) -> None:
         self._app, self._config = app, config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == "/v1/uploads":
+        if scope["type"] != "http" or scope["path"].startswith(("/v1/uploads", "/v1/hooks/")):
             await self._app(scope, receive, send)
             return
         started = False

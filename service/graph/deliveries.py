@@ -141,12 +141,9 @@ ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.s
 """
 
 
-async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
-    """Put them behind what is there of their meetings, in the order given; how many are new. One whose key is known is a
-    repeat and changes nothing. Locks the meetings."""
-    last: dict[str, NewDelivery] = {}
-    for delivery in deliveries:
-        last[delivery.meeting_id] = delivery
+async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery]) -> None:
+    """The meetings of these are there, and something came of them when these did; the deliveries are not looked at."""
+    last = {delivery.meeting_id: delivery for delivery in deliveries}
     meetings = [
         {
             "id": id,
@@ -159,6 +156,12 @@ async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
         for id, one in sorted(last.items())  # of two writers at once neither waits for what the other holds
     ]
     await changes(tx, SAVE_MEETINGS, meetings=meetings)
+
+
+async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
+    """Put them behind what is there of their meetings, in the order given; how many are new. One whose key is known is a
+    repeat and changes nothing. Locks the meetings."""
+    await save_meetings(tx, deliveries)
     return (await changes(tx, SAVE_DELIVERIES, deliveries=[_row(delivery) for delivery in deliveries])).nodes_created
 
 

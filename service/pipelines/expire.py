@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from service.graph.deliveries import forget_expired_deliveries
 from service.graph.driver import Graph, Tx
 from service.graph.forget_sounds import forget_expired_sounds
 from service.graph.questions import forget_questions
@@ -19,6 +20,7 @@ from service.types.people import SpaceSettings
 
 QUESTIONS = 5_000  # deleted in one transaction: some 0.1 s
 SOUNDS = 1_000  # as QUESTIONS; with its piece each has 20 kB
+DELIVERIES = 1_000  # as QUESTIONS; of a few kB each
 LEFT_ALONE = timedelta(minutes=15)  # of a younger question, the process that kept it may still run with other settings
 
 
@@ -61,5 +63,14 @@ async def expire_sounds(graph: Graph, spaces: Sequence[str], now: datetime | Non
     found, total = SOUNDS, 0
     while found == SOUNDS:
         found = await graph.write(forget_expired_sounds, spaces, now=now or datetime.now(UTC), limit=SOUNDS)
+        total += found
+    return total
+
+
+async def expire_deliveries(graph: Graph, now: datetime | None = None) -> int:
+    """Delete what meetings' backends delivered and nobody needs to know again, in all spaces; how many deliveries."""
+    found, total = DELIVERIES, 0
+    while found == DELIVERIES:
+        found = await graph.write(forget_expired_deliveries, now=now or datetime.now(UTC), limit=DELIVERIES)
         total += found
     return total

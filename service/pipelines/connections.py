@@ -1,0 +1,67 @@
+"""What becomes of the messages of a connection? Each is a delivery; those that came meanwhile are kept together, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from service.connectors.live import Delivery
+from service.connectors.live.sources import NoSuchSource
+from service.pipelines.deliveries import InboxFull, NotKept
+from service.pipelines.reception import Proved, Reception, Sorted, SoundAmongOthers
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionConfig:
+    patience: float = 60.0
+    """Seconds that messages wait in memory for room in the inbox, or for the graph, while no more are read: a restart of
+    Neo4j takes some 20."""
+    pause: float = 0.5
+    """Seconds between two tries of it."""
+
+
+class Connection:
+    """One, opened by whoever `proved` says."""
+
+    def __init__(self, reception: Reception, proved: Proved, opening: Delivery, config: ConnectionConfig | None = None) -> None:
+        """`opening` has the headers, and `connection` and `opened_at`."""
+        self._reception, self._proved, self._opening = reception, proved, opening
+        self._config = config or ConnectionConfig()
+        self._carried: Mapping[str, str] | None = None
+
+    async def take(self, messages: Sequence[tuple[bytes, bool]]) -> None:
+        """Messages (body, whether binary) as they came; all are kept when this returns. One that cannot be read becomes a dead
+        letter and does not end the connection. Raises InboxFull and NotKept once `patience` is over, SoundAmongOthers, and
+        NoSuchSource once the source is not configured as it was."""
+        source = self._proved.source
+        if self._reception.sources.all().get(source.name) != source:
+            raise NoSuchSource(name=source.name)
+        found = [await self._sort(body, binary) for body, binary in messages]
+        await self._keep(found)
+        for _, one in found:
+            if isinstance(one.problem, SoundAmongOthers):
+                raise one.problem
+
+    async def _sort(self, body: bytes, binary: bool) -> tuple[Delivery, Sorted]:
+        delivery = replace(
+            self._opening, body=body, binary=binary, received_at=datetime.now(UTC), carried=self._carried
+        )  # fmt: skip
+        found = await self._reception.sort(self._proved, delivery)
+        if found.read is not None and found.read.carried is not None:
+            self._carried = found.read.carried
+        return delivery, found
+
+    async def _keep(self, found: Sequence[tuple[Delivery, Sorted]]) -> None:
+        source, now = self._proved.source, asyncio.get_running_loop().time
+        until = now() + self._config.patience
+        while True:
+            try:
+                await self._reception.inbox.check_room(source.space, source.name)
+                await self._reception.keep(self._proved, found)
+                return
+            except (InboxFull, NotKept):
+                if now() >= until:
+                    raise
+            await asyncio.sleep(self._config.pause)

@@ -1,0 +1,74 @@
+"""What of a delivery is kept so that it can be read again, and by what is a repeat known?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from service.connectors.live import Delivery, Read
+from service.connectors.live.sources import Source
+from service.graph.deliveries import NewDelivery, StoredDelivery
+
+KEPT_HEADERS = re.compile(r"content-type|[a-z0-9-]+-(id|timestamp|event|type)")
+"""What connectors read: kinds of content and events, ids and times of deliveries."""
+MAY_BE_SECRET = re.compile(r"secret|token|key|sig|auth|pass|cookie|session")
+"""Parts of names of headers and parameters."""
+MAX_VALUE = 500
+"""Characters of a header or parameter; longer ones are no ids."""
+
+
+def new_delivery(source: Source, delivery: Delivery, read: Read, secrets: Sequence[str]) -> NewDelivery:
+    """As it goes into the inbox. `secrets` are the source's, none of which is kept."""
+    return NewDelivery(
+        space=source.space,
+        source=source.name,
+        provider=source.provider,
+        meeting=read.meeting,
+        key=repeat_key(delivery, read),
+        body=delivery.body,
+        received_at=delivery.received_at,
+        headers=_harmless(((name, value) for name, value in delivery.headers.items() if KEPT_HEADERS.fullmatch(name)), secrets),
+        query=None if delivery.query is None else _harmless(delivery.query.items(), secrets),
+        carried=delivery.carried,
+        binary=delivery.binary,
+        connection=delivery.connection,
+        opened_at=delivery.opened_at,
+    )
+
+
+def as_delivery(stored: StoredDelivery) -> Delivery:
+    """As its connector reads it, once more."""
+    return Delivery(
+        headers=stored.headers,
+        body=stored.body,
+        received_at=stored.received_at,
+        binary=stored.binary,
+        connection=stored.connection,
+        opened_at=stored.opened_at,
+        query=stored.query,
+        carried=stored.carried,
+    )
+
+
+def repeat_key(delivery: Delivery, read: Read) -> str:
+    """The provider's id of the delivery where a repeat has the same; else of all that it says, and on a connection that it was
+    said on this one: labels and times may begin anew on each."""
+    if read.delivery_key is not None:
+        return _digest(["id", read.delivery_key])
+    carried = sorted((delivery.carried or {}).items())
+    body = hashlib.sha256(delivery.body).hexdigest()
+    return _digest(["body", delivery.connection, str(delivery.binary), json.dumps(carried), body])
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode(errors="surrogatepass")).hexdigest()
+
+
+def _harmless(named: Iterable[tuple[str, str]], secrets: Sequence[str]) -> Mapping[str, str]:
+    return {
+        name: value
+        for name, value in named
+        if len(value) <= MAX_VALUE and not MAY_BE_SECRET.search(name.lower()) and not any(secret in value for secret in secrets)
+    }

@@ -1,0 +1,198 @@
+"""How do deliveries become durable, many at once? Those that come while one transaction is written are written with the next.
+
+Whoever delivers waits until theirs is in the graph, and is told to wait where more is in than is taken out again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from service.errors import VoicegraphError
+from service.graph.deliveries import Dead, NewDelivery, count_waiting, save_dead, save_deliveries
+from service.graph.driver import Graph, Tx
+
+Incident = Callable[[BaseException], str]
+"""Logs an unexpected error without its words; the number it is filed under."""
+
+
+class InboxFull(VoicegraphError):
+    code = "inbox_full"
+    says = "{waiting} deliveries wait to be taken in already. Deliver this one again in {seconds} s; nothing of it was kept."
+    http_status = 429
+
+
+class NotKept(VoicegraphError):
+    code = "not_kept"
+    says = "The delivery could not be kept just now. Deliver it again in {seconds} s."
+    http_status = 503
+
+
+@dataclass(frozen=True, slots=True)
+class InboxConfig:
+    most: int = 200
+    """Deliveries in one transaction: some 30 ms of it, about what one of them may wait."""
+    most_bytes: int = 8_000_000
+    """Of their bodies, beyond which no more are put with them: what a small server has for a transaction."""
+    queued: int = 2_000
+    """That wait for a transaction: a second's worth of what one process gets written."""
+    queued_bytes: int = 64_000_000
+    """Of their bodies: what a process may hold in memory for it."""
+    waiting: int = 20_000
+    """In the graph and not taken in yet, of all sources: minutes of the worker's work."""
+    waiting_of_source: int = 10_000
+    """Of one source, so that one that floods leaves room for the others."""
+    count_seconds: float = 1.0
+    """How old the count of these may be; what this process adds meanwhile is counted at once."""
+    write_seconds: float = 5.0
+    """For one transaction. The providers we know give up after 5 to 15 s and try again later."""
+    full_again: int = 15
+    """Seconds that one who finds the inbox full is asked to wait: what takes in has emptied a part of it by then."""
+    kept_again: int = 5
+    """As `full_again`, where the graph cannot be reached: a server that starts takes some 10 s."""
+
+
+@dataclass(slots=True)
+class _Unit:
+    """What is kept together, or not at all."""
+
+    deliveries: Sequence[NewDelivery]
+    dead: Sequence[Dead]
+    kept: asyncio.Future[None] = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        return len(self.deliveries) + len(self.dead)
+
+    @property
+    def bytes(self) -> int:
+        return sum(len(one.body) for one in self.deliveries) + sum(len(one.delivery.body) for one in self.dead)
+
+
+class Inbox:
+    """The way of this process into the graph's inbox; `start` and `stop` frame its life."""
+
+    def __init__(self, graph: Graph, incident: Incident, config: InboxConfig | None = None) -> None:
+        self._graph, self._incident = graph, incident
+        self.config = config or InboxConfig()
+        self._queue: deque[_Unit] = deque()
+        self._queued = self._queued_bytes = 0
+        self._came = asyncio.Event()
+        self._waiting: Counter[tuple[str, str]] = Counter()
+        self._counted_at = float("-inf")
+        self._counting = asyncio.Lock()
+        self._writer: asyncio.Task[None] | None = None
+        self.arrived = asyncio.Event()
+        """Set after each transaction that kept something; who takes in clears it, and need not look before that."""
+
+    async def start(self) -> None:
+        self._writer = asyncio.create_task(self._write())
+
+    async def stop(self) -> None:
+        """What is being written is written; what waits behind it is told that it was not kept."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        writer.cancel()
+        with suppress(asyncio.CancelledError):
+            await writer
+        for unit in self._queue:
+            self._tell(unit, NotKept(seconds=self.config.kept_again))
+        self._queue.clear()
+
+    async def check_room(self, space: str, source: str) -> None:
+        """Raises InboxFull where too much waits, in this process or in the graph, and NotKept where that cannot be told."""
+        if self._queued >= self.config.queued or self._queued_bytes >= self.config.queued_bytes:
+            raise InboxFull(waiting=self._queued, seconds=self.config.kept_again)
+        await self._count()
+        if (of_all := self._waiting.total()) >= self.config.waiting:
+            raise InboxFull(waiting=of_all, seconds=self.config.full_again)
+        if (of_source := self._waiting[space, source]) >= self.config.waiting_of_source:
+            raise InboxFull(waiting=of_source, seconds=self.config.full_again)
+
+    async def keep(self, deliveries: Sequence[NewDelivery] = (), dead: Sequence[Dead] = ()) -> None:
+        """They are in the graph when this returns, in this order. Raises NotKept: then none is, or they are and a repeat of
+        them will be known."""
+        if self._writer is None:
+            raise NotKept(seconds=self.config.kept_again)
+        unit = _Unit(deliveries, dead, asyncio.get_running_loop().create_future())
+        self._queue.append(unit)
+        self._queued += unit.count
+        self._queued_bytes += unit.bytes
+        self._came.set()
+        await unit.kept
+
+    async def _write(self) -> None:
+        while True:
+            while not self._queue:
+                self._came.clear()
+                await self._came.wait()
+            batch = self._next()
+            # a shield: what was begun ends, also where the service stops, so that nobody is told wrongly
+            await asyncio.shield(asyncio.ensure_future(self._keep(batch)))
+
+    def _next(self) -> list[_Unit]:
+        batch: list[_Unit] = []
+        count = size = 0
+        while self._queue and (not batch or (count < self.config.most and size < self.config.most_bytes)):
+            unit = self._queue.popleft()
+            batch.append(unit)
+            count, size = count + unit.count, size + unit.bytes
+        self._queued -= count
+        self._queued_bytes -= size
+        return batch
+
+    async def _keep(self, batch: list[_Unit]) -> None:
+        """All of them, whatever becomes of it; where one of several is at fault, the others without it."""
+        error: Exception | None = None
+        try:
+            async with asyncio.timeout(self.config.write_seconds):
+                await self._graph.write(_save, batch)
+        except Exception as failed:  # noqa: BLE001 - logged, and told to each of those who wait
+            error = failed
+        if error is not None and len(batch) > 1 and not isinstance(error, VoicegraphError | TimeoutError):
+            for unit in batch:
+                await self._keep([unit])
+            return
+        if error is not None:
+            self._incident(error)
+        for unit in batch:
+            self._tell(unit, error and NotKept(seconds=self.config.kept_again))
+        if error is None:
+            for one in (delivery for unit in batch for delivery in unit.deliveries):
+                self._waiting[one.space, one.source] += 1
+            self.arrived.set()
+
+    @staticmethod
+    def _tell(unit: _Unit, error: Exception | None) -> None:
+        if unit.kept.done():  # nobody waits for it any more
+            return
+        if error is None:
+            unit.kept.set_result(None)
+        else:
+            unit.kept.set_exception(error)
+
+    async def _count(self) -> None:
+        """How many wait by the graph, where the last count is too old."""
+        now = asyncio.get_running_loop().time
+        if now() - self._counted_at < self.config.count_seconds:
+            return
+        async with self._counting:
+            if now() - self._counted_at < self.config.count_seconds:
+                return
+            try:
+                async with asyncio.timeout(self.config.write_seconds):
+                    self._waiting = Counter(await self._graph.read(count_waiting))
+            except (VoicegraphError, TimeoutError) as error:
+                self._incident(error)
+                raise NotKept(seconds=self.config.kept_again) from error
+            self._counted_at = now()
+
+
+async def _save(tx: Tx, batch: Sequence[_Unit]) -> None:
+    if deliveries := [one for unit in batch for one in unit.deliveries]:
+        await save_deliveries(tx, deliveries)
+    if dead := [one for unit in batch for one in unit.dead]:
+        await save_dead(tx, dead)
