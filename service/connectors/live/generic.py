@@ -1,9 +1,10 @@
 """Our own protocol, for who builds a bot: service.connectors.live.generic_schema says what its messages are, GENERIC.md tells
 it.
 
-A POST is signed as Standard Webhooks say, by whoever has the source's secret, and then a repeat is known by its `webhook-id`;
-or it shows the secret (`Authorization: Bearer …`), as a WebSocket does, which cannot sign what is not yet said. A token of ours
-with the scope `ingest` is the third way, and is asked where requests come in (service.api.hooks), not here."""
+A POST, and the opening of a WebSocket with its empty body, is signed as Standard Webhooks say, by whoever has the source's
+secret `whsec_…`; a repeat of a POST is known by its `webhook-id`. Who cannot sign sends a secret `token:…` of the source,
+without those six characters, as `Authorization: Bearer …`. A token of ours with the scope `ingest` is the third way, and is
+asked where requests come in (service.api.hooks), not here."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ from dataclasses import dataclass
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.live import Delivery, Read
 from service.connectors.live.generic_schema import read_binary, read_text
-from service.connectors.live.signatures import WINDOW, verify_shared_secret, verify_webhook_id
+from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 
 NAME = "generic"
 
 
 def verify_ours(delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
-    """By signature where there is one, else by the secret itself. Raises SignatureWrong, SecretUnusable."""
-    if "authorization" in delivery.headers and "webhook-signature" not in delivery.headers:
-        verify_shared_secret(delivery, secrets, source=source, header="authorization", scheme="Bearer ")
+    """By signature where there is one, else by a secret that is sent itself. Raises SignatureWrong, SecretUnusable."""
+    signing, sent = by_use(secrets)
+    if sent and "webhook-signature" not in delivery.headers:
+        verify_shared_secret(delivery, sent, source=source, header="authorization", scheme="Bearer ")
     else:
-        verify_webhook_id(delivery, secrets, source=source, prefixes=("webhook-",))
+        verify_webhook_id(delivery, signing, source=source, prefixes=("webhook-",))
 
 
 def repeat_key(delivery: Delivery) -> str | None:

@@ -34,7 +34,7 @@ from service.connectors.live.bodies import (
     reading,
     starting,
 )
-from service.connectors.live.signatures import verify_shared_secret
+from service.connectors.live.signatures import by_use, verify_shared_secret
 from service.types.meeting import (
     NOBODY,
     AccountKey,
@@ -75,7 +75,8 @@ class Jitsi:
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
-        verify_shared_secret(delivery, secrets, source=source, header="authorization", scheme="Bearer ", parameter="token")
+        all_sent = [secret for some in by_use(secrets) for secret in some]
+        verify_shared_secret(delivery, all_sent, source=source, header="authorization", scheme="Bearer ", parameter="token")
 
     def read(self, delivery: Delivery) -> Read:
         with reading(NAME):

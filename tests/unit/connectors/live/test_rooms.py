@@ -305,7 +305,10 @@ def test_what_passes_frames_on_signs_as_our_own_webhooks_or_shows_the_secret() -
     signed = webhook_id_headers(secret, id="msg_1", at=NOW, body=body)
     for provider in ("pipecat", "generic"):
         connector(provider).verify(sent(body, headers=signed), [secret], source="p")
-        connector(provider).verify(sent(b"", headers={"authorization": f"Bearer {secret}"}), [secret], source="p")
+        connector(provider).verify(sent(body, headers=signed), ["token:hush", secret], source="p")
+        connector(provider).verify(sent(b"", headers={"authorization": "Bearer hush"}), [secret, "token:hush"], source="p")
+        with pytest.raises(SignatureWrong):  # what signs is not sent
+            connector(provider).verify(sent(b"", headers={"authorization": f"Bearer {secret}"}), [secret], source="p")
         for headers in (
             {"authorization": "Bearer no"},
             {},
