@@ -19,6 +19,7 @@ PLAYERS: dict[str, str] = {
     "recall": "service.connectors.live.playing.recall:PLAYER",
     "vexa": "service.connectors.live.playing.vexa:PLAYER",
     "attendee": "service.connectors.live.playing.attendee:PLAYER",
+    "meetingbaas": "service.connectors.live.playing.meetingbaas:PLAYER",
 }
 """provider → "module:PLAYER", a Player."""
 
