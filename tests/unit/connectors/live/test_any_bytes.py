@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from service.connectors.live import CONNECTORS, Delivery, EventUnreadable, Read, SignatureWrong, connector
 from service.connectors.live.fetched import MEETING, WHAT
 from service.types.meeting import Spoke, Uttered
+from tests.unit.connectors.live import bots
 from tests.unit.connectors.live.test_after_the_meeting import PIECE, TRANSCRIPT, V1, V2, VTT, recorded, zoom
 from tests.unit.connectors.live.test_rooms import ANA, BEN, PERSON, daily, frame, jitsi_line, livekit, livekit_line
 from tests.unit.connectors.live.told import NOW, SECOND
@@ -32,6 +33,7 @@ SEEDS: dict[str, list[Any]] = {
     "fireflies": [V1, V2, PIECE, {"data": {"transcript": TRANSCRIPT}}],
     "zoom": [zoom("meeting.started", start_time="2026-11-30T09:00:00Z"), recorded(("TRANSCRIPT", "2026-11-30T09:00:40Z")), VTT],
     "generic": [{"meeting": "m", "type": "uttered", "text": "hi", "start": 1, "end": 2}],
+    **bots.SEEDS,
 }
 leaves = (
     st.none()
