@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from service.connectors.live import Read, connector
@@ -23,5 +24,6 @@ async def fetch_all(
     found = []
     for fetch in read.fetches:
         delivery = await fetched(fetch, api_key=api_key, config=config)
-        found.append(new_delivery(source, delivery, using.read(delivery), ()))
+        said = await asyncio.to_thread(using.read, delivery)
+        found.append(new_delivery(source, delivery, said, ()))
     return found
