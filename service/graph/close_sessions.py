@@ -11,6 +11,7 @@ from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.write_audiences import Readers, move_messages
+from service.graph.write_events import save_session_events
 from service.graph.write_sessions import RevisionMoved, embedding_property, hold_session
 from service.types.audio import Samples, Segment
 from service.types.memory import Addressee, Attendance
@@ -228,6 +229,7 @@ async def close_session(tx: Tx, closing: Closing) -> RevisionMoved | None:
         access=closing.access.value,
         addressed_to=list(closing.addressed_to),
     )
+    await save_session_events(tx, closing.space, closing.session_id)
     return None
 
 

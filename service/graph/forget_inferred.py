@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.graph.driver import Tx
+from service.graph.driver import Tx, changes
 from service.graph.refusals import any_refused
 
 INFER_PERSONA = "infer_persona"
@@ -57,6 +57,6 @@ async def obey_unwilling(tx: Tx, space: str, people: Sequence[str]) -> None:
         await forget_inferred_of(tx, space, people)
 
 
-async def forget_all_inferred(tx: Tx, space: str) -> None:
-    """Of everybody in the space. The caller holds the lock."""
-    await tx.run(FORGET_ALL_INFERRED, space=space, nothing=_NOTHING)
+async def forget_all_inferred(tx: Tx, space: str) -> bool:
+    """Of everybody in the space; whether there was anything. The caller holds the lock."""
+    return (await changes(tx, FORGET_ALL_INFERRED, space=space, nothing=_NOTHING)).contains_updates

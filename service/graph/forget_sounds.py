@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.graph.driver import Tx, changes
+from service.graph.driver import Tx, changes, rows
 from service.graph.refusals import any_refused
+from service.graph.write_events import save_erased
+from service.types.events import Erased
+from service.types.ids import fresh
 
 KEEP_AUDIO = "keep_audio"
 """Consent.purpose without which no sound of a person is kept, nor told."""
@@ -59,13 +62,16 @@ SET a.expires_at = until
 FORGET_EXPIRED_SOUNDS = """
 MATCH (a:AudioMemory) WHERE a.expires_at <= $now AND a.space IN $spaces
 WITH a LIMIT $limit
+WITH a, a.space AS space
 DETACH DELETE a
+RETURN space, count(*) AS gone
 """
 
 
-async def forget_sounds_of(tx: Tx, space: str, people: Sequence[str]) -> None:
-    """All sounds of `people` and of whoever is merged with them, and of turns that are theirs now. The caller has the lock."""
-    await tx.run(FORGET_SOUNDS_OF, space=space, people=list(people))
+async def forget_sounds_of(tx: Tx, space: str, people: Sequence[str]) -> int:
+    """All sounds of `people` and of whoever is merged with them, and of turns that are theirs now; how many. The caller has the
+    lock."""
+    return (await changes(tx, FORGET_SOUNDS_OF, space=space, people=list(people))).nodes_deleted
 
 
 async def obey_unheard(tx: Tx, space: str, people: Sequence[str]) -> None:
@@ -82,7 +88,8 @@ async def obey_unheard_turns(tx: Tx, space: str, messages: Sequence[str]) -> Non
 async def obey_sound_policy(tx: Tx, space: str, *, workplace: bool, keeps_sound: bool, days: int) -> None:
     """What a space allows no more goes at once: in a workplace every sound, else the pieces, and what is older than `days`."""
     if workplace:
-        await tx.run(FORGET_ALL_SOUNDS, space=space)
+        if gone := (await changes(tx, FORGET_ALL_SOUNDS, space=space)).nodes_deleted:
+            await save_erased(tx, space, Erased.SOUNDS, erased=gone, occasion=fresh())
         await tx.run(FORGET_HEARD, space=space)
         return
     if not keeps_sound:
@@ -92,5 +99,7 @@ async def obey_sound_policy(tx: Tx, space: str, *, workplace: bool, keeps_sound:
 
 async def forget_expired_sounds(tx: Tx, spaces: Sequence[str], now: datetime, limit: int) -> int:
     """Delete sounds whose time has come, at most `limit`; how many."""
-    deleted = await changes(tx, FORGET_EXPIRED_SOUNDS, spaces=list(spaces), now=now, limit=limit)
-    return deleted.nodes_deleted
+    found = await rows(tx, FORGET_EXPIRED_SOUNDS, spaces=list(spaces), now=now, limit=limit)
+    for row in found:
+        await save_erased(tx, row["space"], Erased.SOUNDS, erased=row["gone"], occasion=fresh())
+    return sum(row["gone"] for row in found)

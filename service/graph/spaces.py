@@ -9,6 +9,9 @@ from service.errors import NotFound
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import forget_all_inferred
 from service.graph.forget_sounds import obey_sound_policy
+from service.graph.write_events import save_erased
+from service.types.events import Erased
+from service.types.ids import fresh
 from service.types.people import SOUND_DAYS, AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
 
 FIND_SPACE = """
@@ -89,8 +92,8 @@ async def save_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
     What is already written keeps the audiences it was settled with. Of a workplace, what was inferred of people goes, and so do
     sounds that it allows no more."""
     await tx.run(SAVE_SPACE, space=settings.id, policies=_policies(settings))
-    if settings.workplace:
-        await forget_all_inferred(tx, settings.id)
+    if settings.workplace and await forget_all_inferred(tx, settings.id):
+        await save_erased(tx, settings.id, Erased.INFERRED, occasion=fresh())
     await obey_sound_policy(
         tx, settings.id, workplace=settings.workplace, keeps_sound=settings.keeps_sound, days=settings.sound_days
     )

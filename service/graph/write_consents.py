@@ -10,13 +10,15 @@ from datetime import UTC, datetime
 from graph_schema.schema import VOICE_SPACES
 from service.errors import NotFound
 from service.graph.cypher import for_space
-from service.graph.driver import Tx, rows
+from service.graph.driver import Tx, changes, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
 from service.graph.forget_sounds import KEEP_AUDIO, forget_sounds_of
 from service.graph.spaces import bump_revision, lock_space
+from service.graph.write_events import save_erased
 from service.graph.write_people import PersonWrite, VoiceWrite, name_person, save_people, save_voices
 from service.graph.write_sessions import RevisionMoved
 from service.types.audio import EmbeddingSpace
+from service.types.events import Erased
 from service.types.ids import derived
 from service.types.people import Consent
 
@@ -60,7 +62,7 @@ MATCH (owner:Person|LocalSpeaker)-[:HAS_EXEMPLAR]->(e:Exemplar)
 WHERE e.expires_at <= $now AND e.space = $space
 WITH e, CASE WHEN owner:Person THEN owner.id END AS id
 DETACH DELETE e
-RETURN DISTINCT id
+RETURN collect(DISTINCT id) AS ids, count(*) AS gone
 """
 
 LIST_ENCODERS = """
@@ -123,19 +125,22 @@ async def save_consent(
     if not saved:
         raise NotFound(kind="person", id=person_id)
     if purpose == REMEMBER_VOICE:
-        await _obey(tx, space, person_id, state)
+        await _obey(tx, space, person_id, state, consent_id)
     elif purpose == INFER_PERSONA and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
         await forget_inferred_of(tx, space, [person_id])
+        await save_erased(tx, space, Erased.INFERRED, people=[person_id], occasion=f"inferred {consent_id}")
     elif purpose == KEEP_AUDIO and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
-        await forget_sounds_of(tx, space, [person_id])
+        gone = await forget_sounds_of(tx, space, [person_id])
+        await save_erased(tx, space, Erased.SOUNDS, people=[person_id], erased=gone, occasion=f"sounds {consent_id}")
     return consent_id
 
 
-async def _obey(tx: Tx, space: str, person_id: str, state: Consent) -> None:
+async def _obey(tx: Tx, space: str, person_id: str, state: Consent, consent_id: str) -> None:
     match state:
         case Consent.WITHDRAWN | Consent.OPTED_OUT:
-            await tx.run(FORGET_VOICE, space=space, person_id=person_id)
+            gone = (await changes(tx, FORGET_VOICE, space=space, person_id=person_id)).nodes_deleted
             await forget_voiceprints(tx, space, [person_id])
+            await save_erased(tx, space, Erased.VOICES, people=[person_id], erased=gone, occasion=f"voices {consent_id}")
         case Consent.GRANTED:
             await tx.run(KEEP_EXEMPLARS, space=space, person_id=person_id)
         case Consent.UNKNOWN:
@@ -149,7 +154,11 @@ async def forget_expired_exemplars(tx: Tx, space: str, now: datetime) -> list[st
     if not await rows(tx, FIND_EXPIRED_EXEMPLAR, space=space, now=now):
         return []
     await lock_space(tx, space)
-    ids = sorted(row["id"] for row in await rows(tx, FORGET_EXPIRED_EXEMPLARS, space=space, now=now) if row["id"])
+    (expired,) = await rows(tx, FORGET_EXPIRED_EXEMPLARS, space=space, now=now)
+    ids = sorted(expired["ids"])
+    await save_erased(
+        tx, space, Erased.VOICES, people=ids, erased=expired["gone"], occasion=f"voices {now.astimezone(UTC).isoformat()}"
+    )
     if ids:
         await forget_voiceprints(tx, space, ids)
         await tx.run(TOUCH_PEOPLE, space=space, ids=ids, revision=await bump_revision(tx, space))

@@ -16,6 +16,8 @@ from service.graph.forget_sounds import obey_unheard
 from service.graph.merges import MAX_HOPS, MergeEdge, MergeSets, find_verdict, list_merges
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.write_consents import TOUCH_PEOPLE
+from service.graph.write_events import save_event
+from service.types.events import EventKind, NewEvent
 from service.types.ids import fresh
 
 VOICEGRAPH = "voicegraph"
@@ -23,6 +25,8 @@ VOICEGRAPH = "voicegraph"
 
 MERGE, SPLIT, REASSIGN, NOT_SAME = "merge", "split", "reassign", "not_same"
 """Kinds of Correction."""
+UNDO = "undo"
+"""Beside them, `what` of the Event of one that is taken back."""
 
 
 class CorrectionConflict(VoicegraphError):
@@ -110,6 +114,7 @@ DELETE n
 SAVE_UNDONE = """
 MATCH (c:Correction {space: $space, id: $correction_id})
 SET c.undone_at = datetime(), c.undone_by = $actor
+RETURN c.people AS people, c.record AS record
 """
 
 SAVE_CORRECTION = """
@@ -273,8 +278,10 @@ async def keep_apart_no_more(tx: Tx, space: str, pairs: Sequence[Sequence[str]])
 
 
 async def save_undone(tx: Tx, space: str, correction_id: str, *, actor: str, why: str) -> None:
-    """The correction holds no more, and its AuditEvent."""
-    await tx.run(SAVE_UNDONE, space=space, correction_id=correction_id, actor=actor)
+    """The correction holds no more, its AuditEvent, and the Event that who is who has changed."""
+    undone = await rows(tx, SAVE_UNDONE, space=space, correction_id=correction_id, actor=actor)
+    for row in undone:
+        await _revised(tx, space, correction_id, UNDO, row["people"], json.loads(row["record"]))
     await save_audit_event(tx, space, actor=actor, action="undo", target=correction_id, why=why)
 
 
@@ -286,7 +293,7 @@ async def touch(tx: Tx, space: str, people: Collection[str]) -> int:
 
 
 async def save_correction(tx: Tx, new: NewCorrection) -> None:
-    """The record that undoes it, and its AuditEvent."""
+    """The record that undoes it, its AuditEvent, and the Event that who is who has changed."""
     await tx.run(
         SAVE_CORRECTION,
         id=new.id,
@@ -299,3 +306,22 @@ async def save_correction(tx: Tx, new: NewCorrection) -> None:
         record=json.dumps(new.record, sort_keys=True, separators=(",", ":")),
     )
     await save_audit_event(tx, new.space, actor=new.actor, action=new.kind, target=new.id, why=new.why)
+    await _revised(tx, new.space, new.id, new.kind, new.people, new.record)
+
+
+async def _revised(
+    tx: Tx, space: str, correction_id: str, what: str, people: Collection[str], record: Mapping[str, Any]
+) -> None:
+    merged = record.get("merged") or record.get("confirmed") or ()
+    occasion = f"{UNDO} {correction_id}" if what == UNDO else correction_id
+    await save_event(
+        tx,
+        NewEvent(
+            space=space,
+            kind=EventKind.IDENTITY_REVISED,
+            occasion=occasion,
+            what=what,
+            correction_id=correction_id,
+            people=(*merged[:1], *sorted(people)),
+        ),
+    )
