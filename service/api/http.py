@@ -167,7 +167,7 @@ class Bounded:
         self._app, self._config = app, config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(("/v1/uploads", "/v1/hooks/")):
+        if scope["type"] != "http" or scope["path"] == "/v1/uploads" or scope["path"].startswith("/v1/hooks/"):
             await self._app(scope, receive, send)
             return
         started = False

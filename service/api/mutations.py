@@ -8,6 +8,7 @@ import strawberry
 
 from service.api import aliases as alias_api
 from service.api import corrections as correction_api
+from service.api import deliveries as delivery_api
 from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import shares as share_api
@@ -15,6 +16,7 @@ from service.api import spaces as space_api
 from service.api.aliases import EntityOutcome
 from service.api.context import Info
 from service.api.corrections import CorrectionOutcome
+from service.api.deliveries import ForgetOutcome, RetryOutcome
 from service.api.jobs import IngestInput, IngestOutcome
 from service.api.names import NameDecision
 from service.api.outcomes import expected
@@ -42,6 +44,9 @@ Messages = Annotated[
 Proposal = Annotated[strawberry.ID, strawberry.argument(description="Id of the proposal.")]
 Trait = Annotated[strawberry.ID, strawberry.argument(description="Id of the attitude or trait, as `personas` gives it.")]
 Told = Annotated[strawberry.ID, strawberry.argument(description="Whom: somebody the asker knows of.")]
+Letters = Annotated[
+    list[strawberry.ID], strawberry.argument(description="Dead letters, as `deliveries` names them; 100 at most.")
+]
 Why = Annotated[str, strawberry.argument(description="For whoever looks at it later; kept with the correction.")]
 
 
@@ -222,4 +227,17 @@ class Mutation:
     @strawberry.mutation(description="Let them know of it no more, from now on. With the person's own token only.")
     async def unshare_persona(self, info: Info, persona_id: Trait, person_id: Told, idempotency_key: Key) -> ShareOutcome:
         outcome: ShareOutcome = await expected(share_api.unshare(info.context, persona_id, person_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Take dead letters in after all, behind what came meanwhile: once the cause is mended. Needs the scope "
+        "`admin`."
+    )
+    async def retry_deliveries(self, info: Info, ids: Letters, idempotency_key: Key) -> RetryOutcome:
+        outcome: RetryOutcome = await expected(delivery_api.retry(info.context, ids, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(description="Delete dead letters for good. Needs the scope `admin`.")
+    async def forget_deliveries(self, info: Info, ids: Letters, idempotency_key: Key) -> ForgetOutcome:
+        outcome: ForgetOutcome = await expected(delivery_api.forget(info.context, ids, idempotency_key))
         return outcome

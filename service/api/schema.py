@@ -12,6 +12,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from service.api import corrections as correction_api
+from service.api import deliveries as delivery_api
 from service.api import entities as entity_api
 from service.api import facts as fact_api
 from service.api import identity as identity_api
@@ -30,6 +31,7 @@ from service.api.connections import After, Before, Connection, First, Last, Node
 from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
+from service.api.deliveries import DeliveryType, MeetingSourceType
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
@@ -48,6 +50,7 @@ from service.api.shares import SharedPersonaType
 from service.api.spaces import EncoderType, SpaceType
 from service.api.subscription import Subscription
 from service.api.who import TimelineEntryType, WhoOutcome
+from service.graph.deliveries import DeliveryStatus
 from service.graph.messages import count_messages, list_messages
 from service.graph.people import count_people, list_people
 from service.graph.sessions import count_sessions, list_sessions
@@ -389,6 +392,28 @@ class Query:
         self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
     ) -> Connection[JobType]:
         return await job_api.jobs(info.context, page(first, after, last, before))
+
+    @strawberry.field(
+        description="What meetings' backends delivered, newest first, without what it says. Needs the scope `admin`.",
+        metadata=LIST,
+    )
+    async def deliveries(
+        self,
+        info: Info,
+        status: Annotated[
+            list[DeliveryStatus] | None, strawberry.argument(description="Only these: DEAD are the dead letters.")
+        ] = None,
+        source: Annotated[str | None, strawberry.argument(description="Only of this source.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[DeliveryType]:
+        return await delivery_api.deliveries(info.context, status, source, page(first, after, last, before))
+
+    @strawberry.field(description="Backends that may deliver meetings into this space. Needs the scope `admin`.", metadata=LIST)
+    async def meeting_sources(self, info: Info) -> list[MeetingSourceType]:
+        return await delivery_api.sources(info.context)
 
     @strawberry.field(description="Whatever has this global id, through the same gate as everywhere else.")
     async def node(

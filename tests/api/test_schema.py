@@ -91,6 +91,9 @@ BOUNDED = {
     "Message.images": "at most 20 of a segment, or the transcript is refused",
     "IngestResult.factsDropped": "one a reason",
     "ImageSearchResult.hits": "capped by `first`",
+    "Query.meetingSources": "as many as somebody configured",
+    "DeliveriesRetried.waitingIds": "of one request",
+    "DeliveriesRetried.stillDead": "of one request",
 }
 
 

@@ -1,0 +1,69 @@
+"""What could not be taken in, once more: after a fault of ours was mended, or a provider's. Behind what came meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from service.connectors.live import Read, connector
+from service.connectors.live.sources import NoSuchSource, Source, Sources
+from service.errors import VoicegraphError
+from service.graph.deliveries import (
+    NewDelivery,
+    StoredDelivery,
+    forget_dead,
+    list_dead_letters,
+    retry_dead,
+    save_deliveries,
+)
+from service.graph.driver import Graph, Tx
+from service.pipelines.delivered import as_delivery, new_delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    waiting: tuple[str, ...]
+    """Ids of those that wait to be taken in again."""
+    still_dead: tuple[tuple[str, str], ...]
+    """(id, why) of those that cannot be read today either."""
+    nothing: tuple[str, ...]
+    """Ids of those that say nothing which concerns us, as it turns out: they are gone."""
+
+
+async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Sequence[str]) -> Retried:
+    """Those of `ids` that are dead letters of `space`; others are left out. What could not be read when it came is read now."""
+    now = datetime.now(UTC)
+    waiting = await graph.write(retry_dead, space, ids, now=now)
+    still_dead: list[tuple[str, str]] = []
+    nothing: list[str] = []
+    for letter in await graph.read(list_dead_letters, space, ids):
+        try:
+            again = _read(letter, sources, now)
+        except VoicegraphError as error:
+            still_dead.append((letter.id, f"{error.code}: {error.message}"))
+            continue
+        await graph.write(_replace, space, letter.id, again)
+        if again is None:
+            nothing.append(letter.id)
+        else:
+            waiting.append(again.id)
+    return Retried(tuple(waiting), tuple(still_dead), tuple(nothing))
+
+
+def _read(letter: StoredDelivery, sources: Sources, now: datetime) -> NewDelivery | None:
+    """Raises EventUnreadable, NoSuchSource, SourcesUnreadable, SecretMissing."""
+    source: Source = sources.get(letter.source)
+    if source.provider != letter.provider:
+        raise NoSuchSource(name=f"{letter.source} of {letter.provider}")
+    delivery = as_delivery(letter)
+    read: Read = connector(letter.provider).read(delivery)
+    if not (read.events or read.fetches):
+        return None
+    return new_delivery(source, delivery, read, sources.secrets(source))
+
+
+async def _replace(tx: Tx, space: str, id: str, again: NewDelivery | None) -> None:
+    await forget_dead(tx, space, [id])
+    if again is not None:
+        await save_deliveries(tx, [again])
