@@ -47,9 +47,9 @@ class Around:
         before = self._lines.get(uid)
         if line == before:
             return set()
-        touched = self.near(before) if before is not None else set()
-        touched |= set(self._cluster(uid))
+        touched = set(self._cluster(uid))
         if before is not None:
+            touched |= self._begin_in(before)
             self._unlink(uid)
             for stretch in _stretches(before):
                 self._near.put(stretch, tuple(other for other in self._near.get(stretch) or () if other != uid))
@@ -58,7 +58,7 @@ class Around:
             self._lines.put(uid, line)
             for stretch in _stretches(line):
                 self._near.put(stretch, (*(self._near.get(stretch) or ()), uid))
-            touched |= self.near(line)
+            touched |= self._begin_in(line)
             self._link(uid, line)
             touched |= set(self._cluster(uid))
         return touched - {uid}
@@ -66,6 +66,13 @@ class Around:
     def near(self, line: Line) -> set[str]:
         """What was said at about the same time."""
         return {uid for stretch in _stretches(line) for uid in self._near.get(stretch) or ()} - {line.uid}
+
+    def _begin_in(self, line: Line) -> set[str]:
+        """What of the same speaker begins while `line` goes on: it may begin with words that are this one's last."""
+        if not line.timed:
+            return set()
+        others = [other for uid in self.near(line) if (other := self._lines.get(uid)) is not None]
+        return {o.uid for o in others if o.timed and o.track == line.track and line.start < o.start < line.end}
 
     def within(self, span: Segment) -> set[str]:
         return {uid for stretch in _span(span.start, span.end) for uid in self._near.get(stretch) or ()}

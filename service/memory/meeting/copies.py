@@ -38,6 +38,8 @@ class Line:
     parent: str | None
     """Track of the tile that it was found in."""
     source: str
+    timed: bool
+    """Its words have times."""
     rank: tuple[float, ...]
     """The higher, the better attributed."""
 

@@ -51,6 +51,7 @@ def line_of(utterance: Utterance, view: View) -> Line | None:
         track,
         parent_of(presence) if presence is not None else None,
         event.source,
+        bool(event.words),
         rank(
             final=event.final,
             by_bot=_by_bot(event, presence),
