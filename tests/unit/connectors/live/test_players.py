@@ -37,11 +37,11 @@ from service.types.meeting import (
     Uttered,
     Withdrawn,
 )
+from tests.unit.connectors.live.backend import SECRET
 from tests.unit.connectors.live.meeting_events import EPOCH, events
 
 EXAMPLE = Path(__file__).parents[4] / "deploy/examples/meeting.jsonl"
 MEETING = Played("bot-1", datetime.fromtimestamp(EPOCH, UTC))
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 Told = Callable[[MeetingEvent], list[MeetingEvent]]
 
 

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.connectors.live import Delivery, EventUnreadable
+from service.connectors.live import EventUnreadable
 from service.connectors.live.generic_schema import message, read_text
 from service.connectors.live.playing import Played, player
 from service.connectors.live.playing.recorded import Manner, lines_of, moved, read_recorded, recorded, rehearsed
 from service.connectors.live.playing.sending import DeliveryRefused, Report, Sender, SendingConfig, ServiceUnreached
 from service.connectors.live.signatures import verify_webhook_id
 from service.types.meeting import MeetingEvent, Uttered
+from tests.unit.connectors.live.backend import SECRET, backend
 from tests.unit.connectors.live.meeting_events import events
 
 EXAMPLE = Path(__file__).parents[4] / "deploy/examples/meeting.jsonl"
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 def lines(*told: dict[str, Any]) -> list[bytes]:
@@ -126,38 +120,6 @@ def test_in_good_manner_it_is_as_it_was() -> None:
 
 
 # ---- how it is sent
-
-
-@dataclass
-class Backend:
-    """Takes deliveries and answers what it is told to, else 202."""
-
-    port: int = 0
-    answers: list[Response] = field(default_factory=list)
-    kept: list[Delivery] = field(default_factory=list)
-
-    async def take(self, request: Request) -> Response:
-        body = await request.body()
-        self.kept.append(Delivery(dict(request.headers), body, datetime.now(UTC)))
-        return self.answers.pop(0) if self.answers else Response(status_code=202)
-
-
-@asynccontextmanager
-async def backend(*answers: Response) -> AsyncIterator[Backend]:
-    taking = Backend(answers=list(answers))
-    app = FastAPI()
-    app.add_api_route("/v1/hooks/mine", taking.take, methods=["POST"])
-    listener = socket.create_server(("127.0.0.1", 0))
-    taking.port = listener.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
-    running = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started:
-        assert not running.done()
-        await asyncio.sleep(0.01)
-    yield taking
-    server.should_exit = True
-    await running
-    listener.close()
 
 
 async def sent(port: int, manner: Manner, secret: str = SECRET) -> Report:
