@@ -32,8 +32,9 @@ _DECISION = (
     Property("channels", "string", "what the threshold is for: wideband | telephone | cross | compensated"),
     Property("policy", "string", "routing policy that decided"),
     Property("encoder", "string", "embedding space of the cosines"),
-    Property("by", "string", "router, settlement, or who corrected it"),
+    Property("by", "string", "router, settlement, account (whose login it came with), or who corrected it"),
     Property("reason", "string", "why, where the numbers do not say it"),
+    Property("confidence", "float", "by account: that its owner spoke; none for a voice, whose cosine says it", "[0, 1]"),
 )
 
 
@@ -174,9 +175,13 @@ NODES: tuple[Node, ...] = (
         Property("bandwidth_hz", "float", "99 % of the energy lies below", "Hz"),
         Property("channel", "string", "acoustic channel tag"),
         Property(
-            "provenance", "string", "where the text came from: recognised:<model> | transcript:<format> | live:<provider> | none"
+            "provenance",
+            "string",
+            "where the text came from: recognised:<model> | transcript:<format> | live:<provider> | none",
         ),
-        Property("doubts", "list<string>", "partial (never finished by its recogniser), bot (a program's): no facts of it"),
+        Property(
+            "doubts", "list<string>", "bot (a program's words), partial (never finished): no facts of it; doubted: whose it is"
+        ),
         Property("speaker_id", "string", "person of the SPEAKS edge, for filters in indexes; none while unresolved"),
         Property("decision", "string", "link | create | assigned | corrected | unresolved"),
         Property("reason", "string", "why unresolved or assigned"),
@@ -393,6 +398,7 @@ NODES: tuple[Node, ...] = (
         Property("status", "string", "open | closed"),
         Property("num_deliveries", "integer", "deliveries that came, repeats not counted: the next `seq`"),
         Property("num_folded", "integer", "deliveries taken in: the next `folded`"),
+        Property("first_folded", "integer", "`folded` of the first of the meeting that goes on, in a room that holds several"),
         Property("last_at", "datetime", "when the last delivery came, UTC"),
         Property("leased_by", "string", "worker that takes in its deliveries"),
         Property("leased_until", "datetime", "when another worker may"),
@@ -498,6 +504,16 @@ EDGES: tuple[Edge, ...] = (
         (*_DECISION, Property("at", "datetime", "of an account: since when")),
     ),
     Edge(
+        "USES",
+        ("LocalSpeaker",),
+        ("Account",),
+        "spoke with this login, as the meeting's platform says",
+        (
+            Property("is_bot", "boolean", "a program spoke, whoever's login it is"),
+            Property("several", "boolean", "several people are behind it: a room, a shared device"),
+        ),
+    ),
+    Edge(
         "ADDRESSES",
         ("Message",),
         ("Person",),
@@ -511,13 +527,14 @@ EDGES: tuple[Edge, ...] = (
     Edge("REPLIES_TO", ("Message",), ("Message",), "answers that message"),
     Edge(
         "ATTENDED",
-        ("Person",),
+        ("Person", "Account"),
         ("Session",),
-        "was there",
+        "was there; of an account: somebody with this login was, which opens nothing by itself",
         (
             Property("starts", "list<float>", "begin of each interval", "seconds"),
             Property("ends", "list<float>", "end of each interval", "seconds"),
             Property("source", "string", "platform | roster | caller | voice"),
+            Property("beside", "list<string>", "of an account: ids of the others that the same participant came with"),
         ),
     ),
     Edge("FOR", ("Message", "Fact"), ("Audience",), "may be read by this audience"),
@@ -643,7 +660,12 @@ EDGES: tuple[Edge, ...] = (
             Property("margin", "float", "ahead of the next likeliest person", "[0, 2]"),
             Property("threshold", "float", "from which the merge would have been made at once", "[-1, 1]"),
             Property("num_turns", "integer", "turns that speak for it"),
-            Property("why", "string", "exclusive | alike | contradicting_label"),
+            Property(
+                "why",
+                "string",
+                "exclusive | alike | contradicting_label; by the login it came with: account | contradicts_account | "
+                "several_accounts",
+            ),
         ),
     ),
     Edge(

@@ -41,6 +41,8 @@ class MeetingFeed:
     """That ever came, repeats not counted."""
     num_folded: int
     """Of them taken in."""
+    first_folded: int
+    """Place of the first of them that is of the meeting that goes on: in a room one follows another."""
     last_at: datetime
     """When the last one came."""
     expires_at: datetime | None
@@ -63,6 +65,13 @@ RETURN f.id AS id
 ORDER BY f.last_at, id LIMIT $limit
 """
 
+LIST_LEFT = """
+MATCH (f:Meeting)
+WHERE f.status = 'open' AND (f.leased_until IS NULL OR f.leased_until < $now)
+RETURN f.id AS id
+ORDER BY f.last_at, id LIMIT $limit
+"""
+
 LOCK_MEETINGS = """
 UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
@@ -75,7 +84,7 @@ MATCH (f:Meeting {id: id})
 WHERE f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker
 SET f.leased_by = $worker, f.leased_until = $until
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
-          .expires_at} AS meeting
+          .expires_at, first_folded: coalesce(f.first_folded, 0)} AS meeting
 """
 
 IS_HELD = """
@@ -103,7 +112,14 @@ SET f.status = 'closed', f.expires_at = $expires_at
 EXPIRE_DELIVERIES = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $id AND d.status IN ['waiting', 'done'] AND d.seq >= 0
+MATCH (f:Meeting {id: $id})
+WHERE d.folded IS NULL OR d.folded >= coalesce(f.first_folded, 0)
 SET d.expires_at = $expires_at
+"""
+
+BEGIN_NEXT = """
+MATCH (f:Meeting {id: $id})
+SET f.first_folded = f.num_folded, f.status = 'open', f.session_id = null
 """
 
 
@@ -120,6 +136,11 @@ async def list_idle(tx: Tx, space: str, source: str, *, worker: str, now: dateti
         tx, LIST_IDLE, space=space, source=source, worker=worker, now=now, before=before, limit=limit
     )  # fmt: skip
     return [row["id"] for row in found]
+
+
+async def list_left(tx: Tx, *, now: datetime, limit: int) -> list[str]:
+    """Ids of meetings, of all spaces, that are open and nobody's: a worker is gone, or there is nothing but sound so far."""
+    return [row["id"] for row in await rows(tx, LIST_LEFT, now=now, limit=limit)]
 
 
 async def lease_meetings(tx: Tx, ids: Sequence[str], *, worker: str, now: datetime, until: datetime) -> list[MeetingFeed]:
@@ -153,11 +174,16 @@ async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
     await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=expires_at)
 
 
+async def begin_next(tx: Tx, id: str) -> None:
+    """In its room the next meeting begins, with what is taken in from now on. The caller holds the meeting, and closed it."""
+    await changes(tx, BEGIN_NEXT, id=id)
+
+
 FIND_MEETINGS = """
 UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
-          .expires_at} AS meeting
+          .expires_at, first_folded: coalesce(f.first_folded, 0)} AS meeting
 """
 
 

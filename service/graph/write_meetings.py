@@ -3,16 +3,19 @@ or a voice that changes replaces what was there, and nothing keeps what was befo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import INFERRED
+from service.graph.meetings import hold_meeting, save_meeting_session
 from service.graph.spaces import LOCK_SPACE
 from service.graph.write_audiences import forget_unused
 from service.graph.write_entities import forget_lost
+from service.graph.write_sessions import NewSession, OpenedSession, hold_session, open_session
+from service.types.memory import SessionStatus
 
 CORRECTED = "corrected"
 """`decision` of a turn that somebody gave to somebody: no label takes it away again."""
@@ -53,6 +56,16 @@ class Changes:
 
     def __bool__(self) -> bool:
         return bool(self.worded or self.moved or self.withdrawn or self.labels)
+
+    def of(self, messages: Collection[str], *, rest: bool) -> Changes:
+        """What of it goes with these messages (ids); with the `rest`, what goes with none."""
+        return Changes(
+            worded=[id for id in self.worded if id in messages],
+            moved={id: voice for id, voice in self.moved.items() if id in messages},
+            undecided=[id for id in self.undecided if id in messages],
+            withdrawn=self.withdrawn if rest else (),
+            labels=self.labels if rest else {},
+        )
 
 
 LIST_TURNS_THERE = """
@@ -151,7 +164,6 @@ MATCH (s:Session {space: $space, id: $session_id})
 WHERE s.status = 'complete'
 SET s.status = 'open', s.checkpoint = $checkpoint
 REMOVE s.facts_by, s.entities_by
-RETURN s.id AS id
 """
 
 
@@ -194,32 +206,37 @@ async def save_changes(tx: Tx, space: str, session_id: str, changes: Changes, *,
     await forget_lost(tx, space, lost, half_life_days=half_life_days)
 
 
-async def put_in_order(tx: Tx, session_id: str, order: Mapping[str, int]) -> None:
-    """Message id → its place in the session, of all whose place is another now: they may change places among themselves, and no
-    two ever have one. The caller holds the lock of the space."""
-    places: list[dict[str, Any]] = [{"message_id": message, "index": index} for message, index in order.items()]
-    await tx.run(PUT_ASIDE, session_id=session_id, order=places)
-    await tx.run(PUT_IN_ORDER, session_id=session_id, order=places)
+async def begin_session(tx: Tx, session: NewSession, meeting: str, worker: str) -> OpenedSession:
+    """Open the session of a meeting and note that it is its. One that is complete stays so: what it was made of is kept no
+    more. Raises MeetingTaken."""
+    opened = await open_session(tx, session)
+    await hold_meeting(tx, meeting, worker)
+    if opened.status is not SessionStatus.COMPLETE:
+        await save_meeting_session(tx, meeting, session.id)
+    return opened
 
 
-async def save_meeting_times(
-    tx: Tx,
-    space: str,
-    session_id: str,
-    *,
-    title: str,
-    started_at: datetime,
-    zone: str | None,
-    duration: float,
-    roster: Sequence[str],
-) -> None:
-    """What is known by now of the meeting as a whole."""
-    properties = {"title": title, "started_at": started_at, "zone": zone, "duration": duration, "roster": list(roster)}
-    await tx.run(SAVE_MEETING_TIMES, space=space, session_id=session_id, properties=properties)
-
-
-async def reopen_session(tx: Tx, space: str, session_id: str, checkpoint: str) -> bool:
+async def reopen_session(tx: Tx, space: str, session_id: str, checkpoint: str, meeting: str, worker: str) -> None:
     """Let a complete session be written again, with the checkpoint that its fold was settled with: what it tells is read anew
-    once it is closed again, and until then it is read as it was. False where it is not complete."""
+    once it is closed again, and until then it is read as it was. Raises MeetingTaken."""
     await tx.run(LOCK_SPACE, space=space)
-    return bool(await rows(tx, REOPEN_SESSION, space=space, session_id=session_id, checkpoint=checkpoint))
+    await tx.run(REOPEN_SESSION, space=space, session_id=session_id, checkpoint=checkpoint)
+    await hold_meeting(tx, meeting, worker)
+    await save_meeting_session(tx, meeting, session_id)
+
+
+async def arrange_session(tx: Tx, session: NewSession, checkpoint: str | None, order: Mapping[str, int]) -> None:
+    """What is known by now of the meeting as a whole, and `order`: message id → its place, of all whose place is another now;
+    they may change places among themselves. Raises SessionBusy as save_batch does."""
+    await hold_session(tx, session.space, session.id, checkpoint)
+    places: list[dict[str, Any]] = [{"message_id": message, "index": index} for message, index in order.items()]
+    await tx.run(PUT_ASIDE, session_id=session.id, order=places)  # no two may ever have one place
+    await tx.run(PUT_IN_ORDER, session_id=session.id, order=places)
+    properties = {
+        "title": session.title,
+        "started_at": session.started_at,
+        "zone": session.zone,
+        "duration": session.duration,
+        "roster": list(session.roster),
+    }
+    await tx.run(SAVE_MEETING_TIMES, space=session.space, session_id=session.id, properties=properties)

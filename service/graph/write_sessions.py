@@ -78,7 +78,7 @@ class NewMessage:
     caption_vectors: Sequence[Samples | None] = ()
     """Of its images' captions; empty where they are not embedded."""
     doubts: tuple[str, ...] = ()
-    """As on Message: why no facts are made of it."""
+    """As on Message."""
 
 
 @dataclass(frozen=True, slots=True)

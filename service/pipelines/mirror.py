@@ -7,6 +7,7 @@ until then, and the gate of the graph hides it from who may not read it any more
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,10 @@ class Mirror:
             done += len(some)
             progress(0.0, f"{done} messages")
         return Mirrored(self.name, done, await self._graph.read(count_unmirrored, space, self.name, self._text_space))
+
+    async def forget(self, space: str, ids: Sequence[str]) -> None:
+        """Messages that are no more are none there either. Safe to repeat."""
+        await self._engine.forget(space, ids)
 
 
 async def forget_all_marks(graph: Graph, space: str, config: MirrorConfig = MirrorConfig()) -> None:
