@@ -55,6 +55,11 @@ MATCH (:Account {space: $space, id: $account_id})-[r:IS]->(:Person)
 DELETE r
 """
 
+SHARE_ACCOUNT = """
+MATCH (a:Account {space: $space, id: $account_id})
+SET a.shared = $shared
+"""
+
 
 async def bind_account(tx: Tx, space: str, key: AccountKey, person_id: str, *, actor: str, why: str, at: datetime) -> str:
     """From now on the account is this person's; its id. Bound to them already, nothing is changed.
@@ -91,6 +96,20 @@ async def unbind_account(tx: Tx, space: str, account_id: str, *, actor: str, why
     await touch(tx, space, [person])
     occasion = at.astimezone(UTC).isoformat()
     await save_audit_event(tx, space, actor=actor, action="unbind_account", target=account_id, why=why, occasion=occasion)
+    return person
+
+
+async def share_account(tx: Tx, space: str, account_id: str, shared: bool, *, actor: str, why: str, at: datetime) -> str | None:
+    """Say that several people use it: then it is nobody's; or that they do not. Whose it was, None for nobody's. Raises
+    NotFound."""
+    person = await unbind_account(tx, space, account_id, actor=actor, why=why, at=at) if shared else None
+    if not shared:
+        await lock_space(tx, space)
+        if not await rows(tx, FIND_BINDING, space=space, account_id=account_id):
+            raise NotFound(kind="account", id=account_id)
+    await tx.run(SHARE_ACCOUNT, space=space, account_id=account_id, shared=shared)
+    action, occasion = "share_account" if shared else "unshare_account", at.astimezone(UTC).isoformat()
+    await save_audit_event(tx, space, actor=actor, action=action, target=account_id, why=why, occasion=occasion)
     return person
 
 

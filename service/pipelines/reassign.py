@@ -89,7 +89,7 @@ async def move(tx: Tx, moving: Moving, embedder: TextEmbedder | None, embedded: 
     await exemplars.save(tx, settings)
     await keep_apart(tx, moving.space, apart, actor=moving.actor, why=moving.why)
     revision = await touch(tx, moving.space, people)
-    counts = await count(tx, moving.space, _counted(turns, moving.to), revision)
+    counts = await count(tx, moving.space, counted(turns, moving.to), revision)
     await settle_tracks(tx, moving.space, tracks, moving.actor)
     await _leave_something(tx, moving, people)
     sessions = [await resettled(tx, moving.space, session, embedder) for session in stood]
@@ -198,7 +198,7 @@ def _was(turn: TurnHeld) -> dict[str, Any]:
 # ---- counts
 
 
-def _counted(turns: Sequence[TurnHeld], to: str | None) -> dict[str, tuple[int, float]]:
+def counted(turns: Sequence[TurnHeld], to: str | None) -> dict[str, tuple[int, float]]:
     """Person → by how much their turns and seconds change."""
     changes: dict[str, tuple[int, float]] = {}
     for turn in turns:

@@ -58,12 +58,20 @@ class Resettled:
 
 
 async def resettled(
-    tx: Tx, space: str, stood: SettledSession, embedder: TextEmbedder | None, record: Record | None = None
+    tx: Tx,
+    space: str,
+    stood: SettledSession,
+    embedder: TextEmbedder | None,
+    record: Record | None = None,
+    *,
+    given: Sequence[Attendance] | None = None,
 ) -> Resettled:
     """The session after its turns moved; `stood` as before they did. With the `record` of a correction that is being undone:
-    as it was before that, where everything is still as the correction left it. Raises EmbedderDiffers."""
-    given = tuple(a for a in stood.relations.attendance if a.source != VOICE)
-    caller = CallerKnows(stood.addressed_to, given, stood.roster)
+    as it was before that, where everything is still as the correction left it. `given`: in place of who was there by more than
+    their voice. Raises EmbedderDiffers."""
+    if given is None:
+        given = tuple(a for a in stood.relations.attendance if a.source != VOICE)
+    caller = CallerKnows(stood.addressed_to, tuple(given), stood.roster)
     turns = await list_written_turns(tx, space, stood.id)
     now = await conversation(tx, space, stood.access, turns, caller)
     untouched = record is not None and record["after"] == fingerprint(stood.turns, stood.relations)

@@ -1,0 +1,83 @@
+"""How does a login become somebody's, and nobody's again? One transaction each, under the lock of the space and audited; what
+follows for meetings that were before is put right after it, meeting by meeting: broken off there, the same call goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from service.graph.accounts import account_id
+from service.graph.driver import Graph
+from service.graph.signed_in import list_sessions_of_account
+from service.graph.write_accounts import bind_account, share_account, unbind_account
+from service.pipelines.attribute import Attributed, attribute
+from service.pipelines.closing import embed
+from service.pipelines.resettle import TextsMissing
+from service.pipelines.revise_facts import revise_facts
+from service.types.audio import Samples, TextEmbedder
+from service.types.meeting import AccountKey
+
+
+@dataclass(frozen=True, slots=True)
+class AccountChanged:
+    """What saying whose an account is came to: ids and counts."""
+
+    account_id: str
+    person_id: str | None
+    """Whose it is now."""
+    num_turns: int
+    """Turns that became theirs, or are theirs no more."""
+    num_sessions: int
+    """Sessions in which any turn did."""
+
+
+class Accounts:
+    """One a process. `embedder`: the one sessions are written with, as for Correct."""
+
+    def __init__(self, graph: Graph, embedder: TextEmbedder | None = None) -> None:
+        self._graph, self._embedder = graph, embedder
+
+    async def bind(self, space: str, key: AccountKey, person_id: str, *, actor: str, why: str) -> AccountChanged:
+        """From now on the account is this person's, in meetings that were before, too: turns that came with it and no voice
+        decided are theirs, and they were there when it was. No voice is learned by it.
+
+        Raises NotFound, AccountBound (to somebody else: unbind it first), AccountShared, SessionBusy, EmbedderDiffers."""
+        id = await self._graph.write(bind_account, space, key, person_id, actor=actor, why=why, at=datetime.now(UTC))
+        return await self._changed(space, id, person_id)
+
+    async def unbind(self, space: str, account: str, *, actor: str, why: str) -> AccountChanged:
+        """It was never theirs, or is no more: what followed from it alone is taken back, in all meetings. Turns that a voice
+        decided, or that somebody corrected, stay whose they are. Raises NotFound, EmbedderDiffers."""
+        await self._graph.write(unbind_account, space, account, actor=actor, why=why, at=datetime.now(UTC))
+        return await self._changed(space, account, None)
+
+    async def share(self, space: str, account: str, shared: bool, *, actor: str, why: str) -> AccountChanged:
+        """Several people use it, as the login of a meeting room: it is nobody's and nothing follows from it, until that is said
+        to be otherwise. Raises NotFound, EmbedderDiffers."""
+        await self._graph.write(share_account, space, account, shared, actor=actor, why=why, at=datetime.now(UTC))
+        return await self._changed(space, account, None)
+
+    async def attribute(self, space: str, session_id: str) -> Attributed:
+        """What the logins of one session tell, written as far as it is not yet: for who has written turns or logins of it.
+        Raises EmbedderDiffers."""
+        embedded: dict[str, Samples] = {}
+        while True:
+            try:
+                return await self._graph.write(attribute, space, session_id, self._embedder, embedded)
+            except TextsMissing as missing:
+                assert self._embedder is not None
+                await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
+
+    async def _changed(self, space: str, account: str, person_id: str | None) -> AccountChanged:
+        sessions = await self._graph.read(list_sessions_of_account, space, account)
+        done = [await self.attribute(space, session) for session in sessions]
+        if any(one.num_turns for one in done):
+            await revise_facts(self._graph, space)
+        moved = [one.num_turns for one in done if one.num_turns]
+        return AccountChanged(account, person_id, sum(moved), len(moved))
+
+
+def id_of(space: str, issuer: str, subject: str) -> str:
+    """Of the account that this names, whether it was ever heard of or not."""
+    return account_id(space, AccountKey(issuer, subject))

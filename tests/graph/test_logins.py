@@ -1,0 +1,181 @@
+"""What a login that somebody bound attributes, what it opens, and all that it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.graph.accounts import account_id
+from service.graph.driver import Graph
+from service.graph.dump import dump_space
+from service.graph.write_people import save_person
+from service.pipelines.accounts import Accounts
+from service.pipelines.attribute import note_logins
+from service.types.audio import Segment
+from service.types.ids import fresh
+from service.types.meeting import AccountKey
+from tests.graph.correction_builders import correct, ingest, speakers, state
+from tests.graph.login_builders import EMBEDDER, a_meeting, may_be, message, readers_of, session_id, signed_in, track
+
+ZOOM, OTHER, MAIL = AccountKey("zoom", "u-ana"), AccountKey("zoom", "u-ben"), AccountKey("mailto", "ana@example.org")
+BY = {"actor": "admin", "why": "she said so"}
+TALK = [("ana", "Shall we go?"), ("ben", "Not yet."), ("ana", "When?"), ("", "At nine.")]
+
+
+async def a_person(graph: Graph, space: str, name: str, kind: str = "named") -> str:
+    person = fresh()
+    await graph.write(save_person, space, person, name, kind=kind)
+    return person
+
+
+@pytest.fixture
+def accounts(graph: Graph) -> Accounts:
+    return Accounts(graph, EMBEDDER)
+
+
+async def test_turns_that_came_with_a_bound_login_are_its_owners_and_others_stay_nobodys(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    ana = await a_person(graph, space, "Ana")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    logins = [signed_in(space, "monday", "ana", ZOOM, MAIL), signed_in(space, "monday", "ben", OTHER)]
+    await a_meeting(graph, space, "monday", TALK, logins)
+    assert await speakers(graph, space, "monday") == [ana, None, ana, None]
+    assert await readers_of(graph, space, "monday") == [{ana}] * 4, "who was there by their login heard what others said, too"
+
+
+async def test_while_a_meeting_goes_on_its_turns_are_attributed_already(graph: Graph, space: str, accounts: Accounts) -> None:
+    ana = await a_person(graph, space, "Ana")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    session = await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", ZOOM)], open_still=True)
+    assert await speakers(graph, space, "monday") == [ana, None, ana, None]
+    assert await readers_of(graph, space, "monday") == [{ana}, set(), {ana}, set()]
+    before = await graph.read(dump_space, space)
+    assert (await accounts.attribute(space, session)).num_turns == 0
+    assert await graph.read(dump_space, space) == before, "said twice, it is as said once"
+
+
+async def test_a_binding_counts_for_meetings_before_it_and_unbinding_takes_all_of_it_back(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    ana = await a_person(graph, space, "Ana")
+    half = (Segment(0.0, 8.0),)
+    for meeting in ("monday", "friday"):
+        await a_meeting(graph, space, meeting, TALK, [signed_in(space, meeting, "ana", ZOOM, attends=half)])
+    unbound = await state(graph, space)
+    done = await accounts.bind(space, ZOOM, ana, **BY)
+    assert (done.num_turns, done.num_sessions) == (4, 2)
+    bound = await state(graph, space)
+    for meeting in ("monday", "friday"):
+        assert await speakers(graph, space, meeting) == [ana, None, ana, None]
+        assert await readers_of(graph, space, meeting) == [{ana}, {ana}, {ana}, set()], "she had left by the fourth"
+    taken = await accounts.unbind(space, done.account_id, **BY)
+    assert (taken.num_turns, taken.num_sessions) == (4, 2)
+    assert await state(graph, space) == unbound
+    await accounts.bind(space, ZOOM, ana, **BY)
+    assert (await state(graph, space))["nodes"] == bound["nodes"]
+
+
+async def test_what_somebody_corrected_no_login_changes(graph: Graph, space: str, accounts: Accounts) -> None:
+    ana, ben = await a_person(graph, space, "Ana"), await a_person(graph, space, "Ben")
+    await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", ZOOM)])
+    done = await accounts.bind(space, ZOOM, ana, **BY)
+    not_hers = message(space, "monday", 2)
+    await correct(graph).reassign(space, [not_hers], None, **BY)
+    await accounts.attribute(space, session_id(space, "monday"))
+    assert await speakers(graph, space, "monday") == [ana, None, None, None]
+    await correct(graph).reassign(space, [message(space, "monday", 0)], ben, **BY)
+    await accounts.unbind(space, done.account_id, **BY)
+    assert await speakers(graph, space, "monday") == [ben, None, None, None]
+
+
+async def test_a_program_with_somebodys_login_is_not_them_and_its_presence_opens_nothing(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    ana, robot = await a_person(graph, space, "Ana"), await a_person(graph, space, "Notes", kind="bot")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    await accounts.bind(space, OTHER, robot, **BY)
+    logins = [signed_in(space, "monday", "ana", ZOOM, bot=True), signed_in(space, "monday", "ben", OTHER, bot=True)]
+    await a_meeting(graph, space, "monday", TALK, logins)
+    assert await speakers(graph, space, "monday") == [None, robot, None, None]
+    assert await readers_of(graph, space, "monday") == [set()] * 4
+
+
+async def test_a_room_behind_one_tile_is_nobody_in_particular(graph: Graph, space: str, accounts: Accounts) -> None:
+    ana = await a_person(graph, space, "Ana")
+    done = await accounts.bind(space, ZOOM, ana, **BY)
+    await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", ZOOM, several=True)])
+    assert await speakers(graph, space, "monday") == [None] * 4
+    assert await readers_of(graph, space, "monday") == [set()] * 4
+    await a_meeting(graph, space, "friday", TALK, [signed_in(space, "friday", "ana", ZOOM)])
+    assert (await speakers(graph, space, "friday"))[0] == ana
+    await accounts.share(space, done.account_id, True, **BY)
+    assert await speakers(graph, space, "friday") == [None] * 4, "once it is known that several people use it, it is nobody's"
+    assert await readers_of(graph, space, "friday") == [set()] * 4
+
+
+async def test_two_logins_of_two_people_on_one_participant_wait_for_a_human(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    ana, ben = await a_person(graph, space, "Ana"), await a_person(graph, space, "Ben")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    mail = await accounts.bind(space, MAIL, ben, **BY)
+    await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", ZOOM, MAIL)])
+    assert await speakers(graph, space, "monday") == [None] * 4
+    assert await readers_of(graph, space, "monday") == [set()] * 4
+    local = track(space, "monday", "ana")
+    assert await may_be(graph, space) == {(local, ana, "several_accounts"), (local, ben, "several_accounts")}
+    await accounts.unbind(space, mail.account_id, **BY)
+    assert (await speakers(graph, space, "monday"))[0] == ana
+    assert await may_be(graph, space) == set()
+
+
+async def test_two_participants_of_one_name_are_told_apart_by_their_logins(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    one, other = await a_person(graph, space, "Camille Martin"), await a_person(graph, space, "Camille Martin")
+    await accounts.bind(space, ZOOM, one, **BY)
+    await accounts.bind(space, OTHER, other, **BY)
+    logins = [signed_in(space, "monday", "ana", ZOOM), signed_in(space, "monday", "ben", OTHER)]
+    await a_meeting(graph, space, "monday", TALK, logins)
+    assert await speakers(graph, space, "monday") == [one, other, one, None]
+
+
+async def voiced(graph: Graph, space: str, name: str, accounts: Accounts, *, key: AccountKey = ZOOM) -> list[str | None]:
+    """A meeting that was heard, in which the voice of track ana came with the login `key`."""
+    await ingest(graph, space, name, [("ana", "Shall we go?"), ("ben", "Not yet."), ("ana", "When?")])
+    await graph.write(note_logins, space, session_id(space, name), [signed_in(space, name, "ana", key)])
+    await accounts.attribute(space, session_id(space, name))
+    return await speakers(graph, space, name)
+
+
+async def test_a_voice_that_contradicts_the_login_stays_and_the_login_opens_nothing(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    first = await ingest(graph, space, "before", [("ana", "Hello."), ("ben", "Hello.")])
+    ben = first[1]
+    assert ben is not None
+    await accounts.bind(space, ZOOM, ben, **BY)  # whose voice is known, and is not Ana's
+    assert await voiced(graph, space, "monday", accounts) == [first[0], ben, first[0]]
+    assert await may_be(graph, space) == {(track(space, "monday", "ana"), ben, "contradicts_account")}
+    assert [ben in readers for readers in await readers_of(graph, space, "monday")] == [False, True, False], "as without it"
+
+
+async def test_a_voice_nobody_knows_is_proposed_to_be_the_owners_and_is_not_learned_as_theirs(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    ana = await a_person(graph, space, "Ana")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    voice, *_ = await voiced(graph, space, "monday", accounts)
+    assert voice is not None and voice != ana
+    assert await may_be(graph, space) == {(voice, ana, "account")}
+    assert all(ana in readers for readers in await readers_of(graph, space, "monday")), "she was there, by her login"
+    await correct(graph).merge(space, voice, ana, actor="admin", why="heard it")
+    await accounts.attribute(space, session_id(space, "monday"))
+    assert await may_be(graph, space) == set()
+
+
+async def test_an_unknown_login_is_kept_and_is_nobodys(graph: Graph, space: str, accounts: Accounts) -> None:
+    await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", MAIL)])
+    found = [n for n in (await state(graph, space))["nodes"] if n["labels"] == ["Account"]]
+    assert [(n["id"], n["subject"], n["name"]) for n in found] == [(account_id(space, MAIL), MAIL.subject, "Ana")]
+    assert await speakers(graph, space, "monday") == [None] * 4
