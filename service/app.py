@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -28,6 +29,9 @@ from service.pipelines.deliveries import Inbox
 from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.pipelines.reception import Reception
+from service.pipelines.webhook_call import CallConfig
+from service.pipelines.webhook_secrets import find_key
+from service.pipelines.webhook_worker import WebhookWorker, WorkerConfig, expire_events
 from service.settings import Settings
 from service.types.people import SpaceSettings
 from service.wiring import Services
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 
 SWEEP_SECONDS = 600.0
 """How often what has had its time is deleted: uploads that waited too long, voices of people never asked, sounds, questions, a
-model's answers, what meetings' backends delivered."""
+model's answers, what meetings' backends delivered, what happened."""
 
 
 MODEL_CALLS = 3
@@ -53,7 +57,12 @@ def http_config(settings: Settings) -> HttpConfig:
 
 
 def create_app(
-    services: Services, *, http: HttpConfig | None = None, jobs: JobsConfig | None = None, stream: StreamConfig | None = None
+    services: Services,
+    *,
+    http: HttpConfig | None = None,
+    jobs: JobsConfig | None = None,
+    stream: StreamConfig | None = None,
+    webhooks: WorkerConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -62,6 +71,9 @@ def create_app(
     following = Following()
     queue = Jobs(services.graph, runner(services, uploads, following), incident, jobs)
     inbox = Inbox(services.graph, incident)
+    call = CallConfig(private=settings.webhook_private)
+    key = partial(find_key, settings.webhook_key_file)
+    caller = WebhookWorker(services.graph, key, incident, replace(webhooks or WorkerConfig(), call=call))
     reception = Reception(services.graph, services.sources, inbox, incident)
     runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, reception, following=following)
 
@@ -70,9 +82,11 @@ def create_app(
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
         await inbox.start()
+        await caller.start()
         sweeper = asyncio.create_task(_sweep(runtime, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
+        await caller.stop()
         await inbox.stop()
         await following.stop()
         await queue.stop()
@@ -109,6 +123,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         questions_and_sounds,
         lambda: expire_all_voices(graph),
         lambda: expire_deliveries(graph),
+        lambda: expire_events(graph),
     )
     while True:
         await swept(steps)

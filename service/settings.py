@@ -138,6 +138,11 @@ class Settings(BaseSettings):
         None, description="the sources that may deliver meetings (TOML, see README); none: hooks.toml in data_dir"
     )
 
+    webhook_private: bool = Field(
+        False,
+        description="webhooks may be sent to private addresses, and to this machine by http; else https, public ones only",
+    )
+
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")
@@ -216,6 +221,11 @@ class Settings(BaseSettings):
     @property
     def tokens_file(self) -> Path:
         return self.data_dir / "tokens.json"
+
+    @property
+    def webhook_key_file(self) -> Path:
+        """What the secrets of webhooks are made of; made when first needed."""
+        return self.data_dir / "webhooks.key"
 
     @property
     def uploads_dir(self) -> Path:

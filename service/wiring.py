@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from service.pipelines.personas import RememberPersonas
     from service.pipelines.search import Search
     from service.pipelines.viewer import HeardVoice
+    from service.pipelines.webhooks import Webhooks
     from service.settings import Settings
     from service.types.affect import FeelingReader
     from service.types.entities import EntityReader
@@ -408,6 +409,15 @@ class Services(Models):
 
         embedder = await self.text_embedder() if settling else None
         return await self._once(f"correct {settling}", lambda: Correct(self.graph, embedder))
+
+    def webhooks(self) -> Webhooks:
+        """To make, change and try webhooks."""
+        from service.pipelines.webhook_call import CallConfig
+        from service.pipelines.webhook_secrets import load_key
+        from service.pipelines.webhooks import Webhooks
+
+        s = self.settings
+        return Webhooks(self.graph, partial(load_key, s.webhook_key_file), CallConfig(private=s.webhook_private))
 
     async def forget_space(self, space: str) -> int:
         """Everything of one tenant: its nodes (how many went), the sound of its streams, over or not, what was kept of a

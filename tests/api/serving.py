@@ -19,6 +19,7 @@ from service.api.stream import StreamConfig
 from service.api.tokens import issue
 from service.app import create_app, http_config, server_of
 from service.pipelines.jobs import JobsConfig
+from service.pipelines.webhook_worker import WorkerConfig
 from service.wiring import Services
 
 
@@ -125,10 +126,11 @@ async def serving(
     http: HttpConfig | None = None,
     jobs: JobsConfig | None = None,
     stream: StreamConfig | None = None,
+    webhooks: WorkerConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = server_of(create_app(services, http=http, jobs=jobs, stream=stream), http)
+    server = server_of(create_app(services, http=http, jobs=jobs, stream=stream, webhooks=webhooks), http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         if running.done():
