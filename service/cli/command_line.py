@@ -12,6 +12,7 @@ from service.cli import (
     engines,
     entities,
     facts,
+    hooks,
     identity,
     images,
     machine,
@@ -45,6 +46,7 @@ corrections.add_to(memory.people)
 machine.add_to(app)
 engines.add_to(app)
 tokens.add_to(app)
+hooks.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
 app.command("replay")(replay.replay)
 showing.add_to(app)
