@@ -106,7 +106,8 @@ def _changed(turn: TurnHeld, verdict: Of | Held | Nobodys) -> TurnHeld | None:
     by_account = turn.speaks is not None and turn.speaks.get("by") == BY_ACCOUNT
     if isinstance(verdict, Of):
         owner = verdict.owner.person_id
-        if turn.speaker_id == owner or not (by_account or (turn.speaker_id is None and turn.reason in OPEN_TO_LOGINS)):
+        free = turn.speaker_id is None and (turn.reason in OPEN_TO_LOGINS or (verdict.owner.is_bot and turn.reason == "bot"))
+        if turn.speaker_id == owner or not (by_account or free):
             return None
         speaks = {"decision": "assigned", "by": BY_ACCOUNT, "reason": BY_ACCOUNT, "confidence": LOGINS.confidence}
         return replace(turn, speaker_id=owner, decision="assigned", reason=BY_ACCOUNT, speaks=speaks)

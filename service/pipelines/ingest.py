@@ -166,7 +166,7 @@ class Ingest:
         watch: Stopwatch,
         progress: Progress,
     ) -> None:
-        router = _router(self._router, settings)
+        router = _router(self._router, settings, request.roster)
         folding = self._folding(session, router, opened)
         if not folding.checkpoint.settled:
             transcript = written.transcript if written else await asyncio.to_thread(_transcript, request, info.duration)
@@ -202,7 +202,8 @@ class Ingest:
         info = AudioInfo(str(request.path), "", 0.0, channels=1, sample_rate=SAMPLE_RATE, codec="stream")
         session = new_session(request, info, self._models)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
-        folding = self._folding(session, _router(self._router, settings), await self._graph.write(open_session, session))
+        router = _router(self._router, settings, request.roster)
+        folding = self._folding(session, router, await self._graph.write(open_session, session))
         wording, watch = self._wording(None), Stopwatch()
         await self._hear(request, session, info, None, wording, folding, watch, lambda share, stage: None, sound)
         await folding.settle(left_out=wording.written)
@@ -315,9 +316,10 @@ def _left_out(batch: Sequence[HeardTurn], worded: Sequence[SpeakerTurn]) -> int:
     return heard - sum(len(turn.words) for turn in worded)
 
 
-def _router(config: RouterConfig, settings: SpaceSettings) -> RouterConfig:
+def _router(config: RouterConfig, settings: SpaceSettings, roster: Collection[str]) -> RouterConfig:
+    """`roster`: ids of the people expected, a prior for whose the voices are."""
     keeps = settings.anonymous_voices is not AnonymousVoices.EPHEMERAL
-    return replace(config, policy=settings.routing, keep_voices=keeps)
+    return replace(config, policy=settings.routing, keep_voices=keeps, roster=frozenset(roster))
 
 
 def _transcript(request: IngestRequest, duration: float) -> Transcript | None:
