@@ -1,0 +1,59 @@
+"""What is kept of a delivery reads as it did, holds no secret, and has the key of its repeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.connectors.live import Delivery, Read
+from service.connectors.live.sources import Source
+from service.pipelines.delivered import new_delivery, repeat_key
+
+NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
+SOURCE = Source(name="crm", provider="generic", space="home")
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+NAMES = st.sampled_from(
+    [
+        "authorization",
+        "cookie",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+        "x-api-key",
+        "x-event-type",
+        "x-token-id",
+    ]
+)
+TEXTS = st.dictionaries(NAMES | st.text(max_size=12), st.text(max_size=12) | st.just(SECRET) | st.just(f"Bearer {SECRET}"))
+
+
+@given(headers=TEXTS, query=st.none() | TEXTS)
+def test_no_secret_is_kept_and_what_connectors_read_is(headers: dict[str, str], query: dict[str, str] | None) -> None:
+    kept = new_delivery(SOURCE, Delivery(headers, b"{}", NOW, query=query), Read("m1", ()), [SECRET])
+    assert SECRET not in repr(kept)
+    assert not set(kept.headers) & {"authorization", "cookie", "webhook-signature", "x-api-key", "x-token-id"}
+    for name in ("webhook-id", "webhook-timestamp", "x-event-type"):
+        if SECRET not in headers.get(name, SECRET):
+            assert kept.headers[name] == headers[name]
+    assert (kept.query is None) == (query is None)
+
+
+def test_a_repeat_has_the_same_key_and_another_delivery_another() -> None:
+    one = Delivery({"x-event-id": "1"}, b'{"a": 1}', NOW)
+    again = replace(one, headers={"x-event-id": "2"}, received_at=NOW + timedelta(hours=1))
+    said = Read("m1", ())
+    assert repeat_key(one, said) == repeat_key(again, said)
+    others = [
+        replace(one, body=b'{"a": 2}'),
+        replace(one, connection="c1"),
+        replace(one, connection="c2"),
+        replace(one, binary=True),
+        replace(one, carried={"meeting": "m2"}),
+    ]
+    assert len({repeat_key(other, said) for other in (one, *others)}) == 1 + len(others)
+    with_id = replace(said, delivery_key="evt-1")
+    assert repeat_key(one, with_id) == repeat_key(others[0], with_id) != repeat_key(one, replace(said, delivery_key="evt-2"))
+    assert repeat_key(one, replace(said, delivery_key="\ud800"))
