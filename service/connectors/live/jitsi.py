@@ -200,10 +200,10 @@ def _heard(whole: Field, delivery: Delivery, meeting: str | None) -> Read:
     ticks = media["timestamp"].number()
     if ticks is None:
         raise media["timestamp"].refuse("a time in 1/48000 s")
-    first = dict(delivery.carried or {}) or {"ticks": repr(ticks), "at": repr(delivery.received_at.timestamp())}
+    told = delivery.carried if delivery.carried is not None and "ticks" in delivery.carried else None
+    first = told or {"ticks": repr(ticks), "at": repr(delivery.received_at.timestamp())}
     since = (ticks - float(first["ticks"])) / OPUS_CLOCK
-    sound = _sound(media, float(first["at"]) + since)
-    return Read(meeting, (sound,), carried=None if delivery.carried else first)
+    return Read(meeting, (_sound(media, float(first["at"]) + since),), carried=None if told else first)
 
 
 def _sound(media: Field, start: float) -> Heard:

@@ -3,9 +3,10 @@
 Read (2026): livekit/protocol livekit_webhook.proto and livekit_models.proto; the webhook pages and receivers (JWT in
 `Authorization`, HS256, claim `sha256` of the body); the attributes `lk.segment_id`, `lk.transcription_final` and
 `lk.transcribed_track_id` of text streams on the topic `lk.transcription` (client SDKs). No transcription comes by webhook: what
-passes it on is yours, and signs as LiveKit does (`AccessToken(key, secret).with_sha256(…)`); deploy/examples/livekit.py shows
-it. General knowledge, not read: that a webhook sent again has the same `id`; that `start_time` and `end_time` of segments are
-often 0 or count from the track's start: they give a length here, and when something was said is `startedAt` or `at`.
+passes it on is yours, and signs as LiveKit does (`AccessToken(key, secret).with_sha256(…)`);
+deploy/examples/livekit_listener.py shows it. General knowledge, not read: that a webhook sent again has the same `id`; that
+`start_time` and `end_time` of segments are often 0 or count from the track's start: they give a length here, and when something
+was said is `startedAt` or `at`.
 
 The meeting is the room's `sid`, for names of rooms are used again. An identity is the app's word for whoever has the token: it
 holds within the meeting and is no account."""

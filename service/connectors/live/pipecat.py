@@ -1,6 +1,6 @@
 """What do frames of a Pipecat pipeline tell, as deploy/examples/pipecat_bot.py passes them on, or as RTVI messages?
 
-Read in source (2026): Pipecat's frames (TranscriptionFrame `text, user_id, timestamp, language, finalized`;
+Read in source, and run (Pipecat 1.14): its frames (TranscriptionFrame `text, user_id, timestamp, language, finalized`;
 InterimTranscriptionFrame; UserAudioRawFrame `audio, sample_rate, num_channels, user_id`) and its RTVI messages (`{"label":
 "rtvi-ai", "type": "user-transcription", "data": {text, user_id, timestamp, final}}`, `bot-transcription`). Frames live in the
 bot's process: nothing of Pipecat posts them, so what passes them on is yours. It names the meeting in each message
@@ -8,7 +8,8 @@ bot's process: nothing of Pipecat posts them, so what passes them on is yours. I
 webhooks do, or sends a secret `token:…` of the source (`Authorization: Bearer …`).
 
 A frame's timestamp is when it was recognised, which is taken for when it had just been said. `user_id` is the transport's id of
-the participant. What the bot says itself is told as the bot's."""
+the participant. What the bot says itself is told as the bot's, a sentence at a time: an AggregatedTextFrame that will be
+spoken."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ FRAMES = {
     "InterimTranscriptionFrame": "partial",
     "user-transcription": "user",
     "bot-transcription": "bot",
-    "TTSTextFrame": "bot",
+    "AggregatedTextFrame": "bot",
     "UserAudioRawFrame": "sound",
     "InputAudioRawFrame": "sound",
     "StartFrame": "began",

@@ -275,7 +275,7 @@ def test_pipecats_frames_tell_partials_finals_and_what_the_bot_says() -> None:
     partial, final = read("pipecat", frame("InterimTranscriptionFrame")), read("pipecat", frame("TranscriptionFrame"))
     assert said(partial.events, SECOND) == [("0c0d", "hello world", -0.8, 0.0, False)]
     assert said(final.events, SECOND) == [("0c0d", "hello world", -0.8, 0.0, True)]
-    (bot,) = read("pipecat", {"meeting": "m1", "frame": "TTSTextFrame", "text": "Good morning."}).events
+    (bot,) = read("pipecat", {"meeting": "m1", "frame": "AggregatedTextFrame", "text": "Good morning."}).events
     assert isinstance(bot, Uttered) and bot.speaker.is_bot and bot.speaker.handle == "bot"
     ends = [read("pipecat", {"meeting": "m1", "frame": name}) for name in ("StartFrame", "EndFrame", "LLMRunFrame")]
     assert [kinds(each.events) for each in ends] == [["Began"], ["Ended"], []]
