@@ -206,12 +206,13 @@ class Desk:
     # ---- what is said
 
     def _uttered(self, event: Uttered) -> None:
+        if event.final and event.key in self._seen:
+            return
         self._meet(event.speaker, event)
         self._time(event)
         if event.final:
-            if event.key not in self._seen:
-                self._seen.put(event.key, True)
-                self._final(event)
+            self._seen.put(event.key, True)
+            self._final(event)
         else:
             self._partial(event)
 

@@ -17,7 +17,7 @@ class MarksConfig:
     """By hand: marks lag behind the voice, and stay for a moment after it, by some tenths of a second on all platforms."""
 
     open: float = 30.0  # seconds after which a mark that nobody ended says nothing any more
-    slack: float = 0.5  # seconds before and after an own mark in which words are still one's own
+    slack: float = 0.5  # seconds before and after an own mark in which another's alone casts no doubt
     most: float = 0.8  # of the time of the words, under the mark of one alone: theirs
     least: float = 0.2  # of it, under the mark of anybody else: not theirs alone
     run_words: int = 3  # in a row under another's mark that are cut off as theirs
@@ -87,7 +87,7 @@ def contradicts(marks: Marked, own: str, span: Segment, config: MarksConfig) -> 
 
 def by_mark(words: Sequence[Word], own: str | None, marks: Marked, config: MarksConfig) -> list[tuple[str | None, list[Word]]]:
     """The words, cut where they pass to somebody else. A few under another's mark stay where they are."""
-    owners = [_owner(word, own, marks, config) for word in words]
+    owners = [_owner(word, own, marks) for word in words]
     runs: list[tuple[str | None, list[Word]]] = []
     for owner, group in groupby(zip(owners, words, strict=True), key=lambda pair: pair[0]):
         run = [word for _, word in group]
@@ -100,16 +100,10 @@ def by_mark(words: Sequence[Word], own: str | None, marks: Marked, config: Marks
     return runs
 
 
-def _owner(word: Word, own: str | None, marks: Marked, config: MarksConfig) -> str | None:
+def _owner(word: Word, own: str | None, marks: Marked) -> str | None:
     middle = (word.segment.start + word.segment.end) / 2
-    if own is not None and _in(marks.get(own, ()), middle, config.slack):
-        return own
-    others = [track for track, segments in marks.items() if track != own and _in(segments, middle, 0.0)]
-    return others[0] if len(others) == 1 else own
-
-
-def _in(segments: Iterable[Segment], time: float, slack: float) -> bool:
-    return any(segment.start - slack <= time <= segment.end + slack for segment in segments)
+    then = [track for track, segments in marks.items() if any(s.start <= middle <= s.end for s in segments)]
+    return then[0] if len(then) == 1 else own
 
 
 def _joined(pieces: Iterable[Segment]) -> list[Segment]:

@@ -21,6 +21,8 @@ class Everybody:
     """Track → its utterances, the latest first."""
     inside: Shelf[str, tuple[str, ...]] = field(default_factory=Shelf)
     """Scope → tracks of the labels in it."""
+    told: Shelf[str, Participant] = field(default_factory=Shelf)
+    """By track, as it was told last."""
 
 
 class Roll:
@@ -28,11 +30,12 @@ class Roll:
         self._present = Draft(everybody.present)
         self._tracks = Draft(everybody.tracks)
         self._inside = Draft(everybody.inside)
+        self._told = Draft(everybody.told)
         self.met: dict[str, None] = {}
         """Tracks of whom something new may be known."""
 
     def done(self) -> Everybody:
-        return Everybody(self._present.done(), self._tracks.done(), self._inside.done())
+        return Everybody(self._present.done(), self._tracks.done(), self._inside.done(), self._told.done())
 
     def get(self, track: str) -> Presence | None:
         return self._present.get(track)
@@ -76,13 +79,18 @@ class Roll:
         return found
 
     def participant(self, track: str, epoch: float, until: float | None) -> Participant | None:
-        """`epoch`: of second 0; `until`: when the meeting was over, seconds since then; None: it goes on."""
+        """Where it is another than was told. `epoch`: of second 0; `until`: when the meeting was over, seconds since then, or
+        None: it goes on."""
         self.met.pop(track, None)
         presence = self._present.get(track)
         if presence is None:
             return None
         parent = parent_of(presence)
-        return participant(presence, epoch, until, has_parent=parent is not None and parent in self._present)
+        found = participant(presence, epoch, until, has_parent=parent is not None and parent in self._present)
+        if found == self._told.get(track):
+            return None
+        self._told.put(track, found)
+        return found
 
     def _found_in(self, presence: Presence) -> Presence:
         """A label in the sound of a tile, or the tile itself: whichever comes first."""

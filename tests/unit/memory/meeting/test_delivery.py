@@ -1,0 +1,151 @@
+"""Delivered twice, in no order, under other ids: CASES.md 1 to 7."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from service.memory.meeting import Copy, Doubt, Gone, Revised
+from service.types.meeting import Base, Ended
+from tests.unit.memory.meeting.events import START, Told, says, who
+
+ANA, BEN = who("1", "Ana"), who("2", "Ben")
+ROOM = "I will send the numbers on Friday."
+
+
+def test_case_1_the_same_event_under_other_ids_is_one() -> None:
+    end = Ended(key="completed")
+    hello = says(ANA, "Hello.", 0.0, id="a")
+    meeting = Told(hello, hello, hello, end, end, end, hello).wait()
+    assert meeting.texts == ["Hello."] and len(meeting.finished) == 1
+
+
+def test_case_2_two_subscriptions_tell_one_utterance_twice_without_an_id() -> None:
+    """Their content key is one; and should even that differ, so are who, when and what."""
+    once = says(ANA, "Guten Morgen.", 1.0, 2.14, base=Base.MEETING)
+    assert Told(once, once, replace(once, key="another")).wait().texts == ["Guten Morgen."]
+
+
+def test_case_4_a_segment_that_comes_again_otherwise_is_revised_where_it_stands() -> None:
+    """By its id, or by who began to speak when; a pending one under another id gives way to the one confirmed in its slot."""
+    meeting = Told(says(ANA, "hello word", 1.5, 2.4, id="s:1500"), says(BEN, "and den", 3.0)).wait()
+    meeting.tell(says(ANA, "Hello, world.", 1.51, 2.5, id="s:1500"), says(BEN, "And then we go.", 3.0, 5.0)).wait()
+    assert meeting.texts == ["Hello, world.", "And then we go."]
+    assert [type(outcome) for outcome in meeting.outcomes if isinstance(outcome, Revised | Gone)] == [Revised, Revised]
+    meeting.tell(says(BEN, "so if we", 6.0, 6.4, id="s:pending", slot="ch-1", final=False))
+    meeting.tell(says(BEN, "So if we wait.", 6.0, 7.5, id="s:6000", slot="ch-1"), Ended(key="end")).wait()
+    assert meeting.texts[2:] == ["So if we wait."]
+
+
+def test_case_4_what_is_pending_beyond_the_confirmed_part_stays_pending() -> None:
+    meeting = Told(says(BEN, "and the next", 7.5, 8.5, id="s:pending", slot="ch-1", final=False))
+    meeting.tell(says(BEN, "So if we wait.", 6.0, 7.5, id="s:6000", slot="ch-1"), Ended(key="end")).wait()
+    assert meeting.texts == ["So if we wait.", "and the next"]
+
+
+def test_case_5_a_late_partial_changes_no_final() -> None:
+    final = says(ANA, "We ship on Friday.", 0.0, 2.0, id="a", slot="x")
+    by_id = says(ANA, "we shit", 0.0, 1.0, id="a", slot="x", final=False)
+    by_slot = says(ANA, "we", 0.0, 0.4, id="b:pending", slot="x", final=False)
+    meeting = Told(final, by_id, by_slot).wait()
+    meeting.tell(replace(by_id, key="late"), replace(by_slot, key="later"), Ended(key="end")).wait()
+    assert meeting.texts == ["We ship on Friday."] and meeting.turns[0].is_final
+
+
+def test_case_5_a_lower_revision_that_comes_late_changes_nothing() -> None:
+    meeting = Told(says(ANA, "Second.", 0.0, id="a", revision=2), says(ANA, "First.", 0.0, id="a", revision=1)).wait()
+    assert meeting.texts == ["Second."]
+    meeting.tell(says(ANA, "Third.", 0.0, id="a", revision=3)).wait()
+    assert meeting.texts == ["Third."]
+
+
+def test_case_5_of_equal_revisions_the_one_that_happened_later_holds() -> None:
+    old = says(ANA, "Old.", 0.0, id="a", at=START)
+    new = says(ANA, "New.", 0.0, id="a", at=START + timedelta(seconds=1))
+    assert Told(new, old).wait().texts == Told(old, new).wait().texts == ["New."]
+
+
+def test_case_6_the_copy_after_the_call_is_the_live_line_and_the_better_attributed_stays() -> None:
+    live = says(who("7", "Ana Kovář"), "Thank you all for coming today.", 10.0, 12.5)
+    batch = says(None, "thank you all for coming today", 10.2, 12.4, source="diariser", confidence=0.99)
+    for first, then in ((live, batch), (batch, live)):
+        meeting = Told(first).wait()
+        meeting.tell(then).wait()
+        (turn,) = meeting.turns
+        assert (turn.track, turn.text) == ("7", live.text)
+        assert [(copy.source, copy.track[:2]) for copy in turn.copies] == [("diariser", "?/")]
+
+
+def test_case_6_one_long_copy_of_several_lines_is_all_of_them() -> None:
+    lines = [says(ANA, "Shall we begin with the budget?", 0.0, 2.0), says(BEN, "Yes, let us do that.", 2.2, 4.0)]
+    whole = says(None, "shall we begin with the budget yes let us do that", 0.0, 4.1, source="diariser")
+    assert Told(*lines, whole).wait().texts == Told(whole, *lines).wait().texts == [line.text for line in lines]
+
+
+def test_case_7_a_meeting_told_again_whole_adds_nothing() -> None:
+    lines = [says(ANA, "Good morning everybody.", 0.0, 2.0, id="a"), says(BEN, ROOM, 3.0, 5.0)]
+    meeting = Told(*lines, Ended(key="end")).wait()
+    before = list(meeting.outcomes)
+    assert meeting.tell(*lines, Ended(key="end")).wait().outcomes == before
+
+
+# ---- echo, two bots
+
+
+def test_an_echo_on_another_track_is_heard_once_under_the_one_who_said_it() -> None:
+    said = says(ANA, ROOM, 10.0, 12.0, confidence=0.95)
+    echo = says(BEN, "I will send the numbers Friday", 10.4, 12.3, confidence=0.6)
+    for events in ((said, echo), (echo, said)):
+        (turn,) = Told(*events).wait().turns
+        assert (turn.track, turn.text, [copy.track for copy in turn.copies]) == ("1", ROOM, ["2"])
+
+
+def test_an_echo_that_comes_late_leaves_the_turn_and_is_told_beside_it() -> None:
+    meeting = Told(says(ANA, ROOM, 10.0, 12.0)).wait()
+    meeting.tell(says(BEN, ROOM, 10.4, 12.4)).wait()
+    assert meeting.texts == [ROOM] and isinstance(meeting.outcomes[-1], Revised)
+
+
+def test_two_people_who_say_yes_at_once_are_two_and_one_who_says_it_twice_says_it_twice() -> None:
+    meeting = Told(says(ANA, "Yes.", 1.0, 1.4), says(BEN, "Yes.", 1.1, 1.5), says(ANA, "Yes.", 1.6, 2.0)).wait()
+    assert [(turn.track, turn.text) for turn in meeting.turns] == [("1", "Yes."), ("2", "Yes."), ("1", "Yes.")]
+
+
+def test_the_same_sentence_a_minute_later_is_said_again() -> None:
+    assert len(Told(says(ANA, ROOM, 10.0, 12.0), says(BEN, ROOM, 70.0, 72.0), says(ANA, ROOM, 14.0, 16.0)).wait().turns) == 3
+
+
+def test_two_bots_in_one_meeting_tell_each_line_once() -> None:
+    """Each names its participants and utterances its own way, and has another clock."""
+    lines = [(ANA, "Good morning, shall we start now?", 0.0), (BEN, "Yes, I have three points today.", 3.0)]
+    one = [says(speaker, text, start, start + 2.0, id=f"a{start}") for speaker, text, start in lines]
+    other = [
+        says(replace(speaker, handle=f"x{speaker.handle}"), text, start + 0.7, start + 2.6, id=f"b{start}")
+        for speaker, text, start in lines
+    ]
+    meeting = Told(*(event for pair in zip(one, other, strict=True) for event in pair)).wait()
+    assert [turn.track for turn in meeting.turns] == ["1", "2"]
+    assert [copy.track for turn in meeting.turns for copy in turn.copies] == ["x1", "x2"]
+
+
+def test_chat_is_no_copy_of_speech_and_two_lines_of_one_second_stay_two() -> None:
+    meeting = Told(
+        says(ANA, ROOM, 10.0, 12.0),
+        says(ANA, ROOM, 11.0, 11.0, source="chat"),
+        says(BEN, "ok", 11.0, 11.0, source="chat"),
+        says(BEN, "thanks", 11.0, 11.0, source="chat"),
+    ).wait()
+    assert sorted(turn.text for turn in meeting.turns if turn.kind == "chat") == sorted([ROOM, "ok", "thanks"])
+    assert len(meeting.turns) == 4
+
+
+def test_what_stays_partial_is_given_up_for_its_final_after_the_end() -> None:
+    meeting = Told(says(ANA, "we will sh", 0.0, id="p", slot="x", final=False), Ended(key="end")).wait()
+    assert meeting.turns[0].doubts == (Doubt.PARTIAL,)
+    meeting.tell(says(ANA, "We will ship.", 0.0, 1.5, id="f", slot="x")).wait()
+    assert meeting.texts == ["We will ship."] and not meeting.turns[0].doubts
+
+
+def test_a_copy_says_whose_it_was() -> None:
+    meeting = Told(says(ANA, ROOM, 10.0, 12.0, id="a"), says(BEN, ROOM, 10.4, 12.4, id="b", source="caption")).wait()
+    assert meeting.turns[0].copies == (Copy("id:b", "2", "caption"),)
