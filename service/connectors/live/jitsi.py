@@ -8,8 +8,9 @@ Opus packets, timestamps of a clock of 48 kHz that starts anywhere). General kno
 is the moment of (taken for the start, as the files' reader does), and that a bridge waits for `pong`.
 
 Neither signs: a secret goes into the URL of jigasi (`?token=…`), and into the proxy's DISPATCHER_HEADERS (`Authorization:
-Bearer …`). The meeting is the session, else the room: several meetings a day have one name. jigasi's `email` is what somebody
-typed, so it is no account; `identity_id`, from the token of who joined, is one."""
+Bearer …`). The meeting is the session, else the room: several meetings a day have one name. The file is a meeting of its own:
+send the events or the file. jigasi's `email` is what somebody typed, so it is no account; `identity_id`, from the token of who
+joined, is one."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ class Jitsi:
         TimeBase.EPOCH,
         SpeakerScope.PARTICIPANT,
         utterance_ids="message_id; none of what the proxy dispatches",
-        repeats="is_interim before the final of a message_id; the final file says everything again, with the same ids",
+        repeats="is_interim before the final one of a message_id",
         signing=Signing.SHARED_SECRET,
         accounts="identity_id",
     )
@@ -81,7 +82,7 @@ class Jitsi:
     def read(self, delivery: Delivery) -> Read:
         with reading(NAME):
             whole = document(delivery, NAME)
-            named = id_of(whole["sessionId"]) or meeting_of(delivery, "meeting", "sessionId")
+            named = id_of(whole["sessionId"]) or meeting_of(delivery, "meeting", "sessionId") or _of_file(whole)
             meeting = named or id_of(whole["room_name"])
             if whole["event"].value == "media":
                 return _heard(whole, delivery, meeting)
@@ -101,12 +102,18 @@ class Jitsi:
 
 
 def _events(whole: Field) -> Iterator[MeetingEvent]:
-    if has(whole.value, "events") and has(whole.value, "room_name"):
+    if has(whole.value, "events", "room_name"):
         yield from _file(whole)
     elif has(whole.value, "endpointId", "text"):
         yield from _dispatched(whole)
     else:
         yield from _event(whole)
+
+
+def _of_file(whole: Field) -> str | None:
+    """The file has all of one meeting, so it is known by when that began."""
+    room, began = id_of(whole["room_name"]), whole["start_time"].text()
+    return f"{room} {began}" if has(whole.value, "events") and room is not None and began is not None else None
 
 
 def _file(whole: Field) -> Iterator[MeetingEvent]:

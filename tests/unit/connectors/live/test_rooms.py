@@ -56,8 +56,7 @@ def test_jigasi_tells_comings_goings_begin_and_end() -> None:
     assert read("jitsi", with_(room, event="RAISE_HAND", participant=ANA)).events == ()
 
 
-def test_jigasis_file_says_the_same_lines_as_its_events_did() -> None:
-    live = read("jitsi", jitsi_line()).events
+def test_jigasis_file_is_a_whole_meeting_known_by_when_it_began() -> None:
     event = {name: value for name, value in jitsi_line().items() if name not in ("room_name", "type")}
     whole = {
         "room_name": "standup@conference.example.com",
@@ -68,7 +67,8 @@ def test_jigasis_file_says_the_same_lines_as_its_events_did() -> None:
     }
     found = read("jitsi", whole)
     assert kinds(found.events) == ["Began", "Joined", "Uttered", "Ended"]
-    assert found.events[2].key == live[0].key
+    assert (found.meeting, found.in_room) == ("standup@conference.example.com 2026-11-30T08:59:00Z", False)
+    assert said(found.events, SECOND) == [("10a52c3f", "hello world", 0.0, 0.8, True)]
 
 
 def test_the_name_that_jitsi_gives_who_has_none_is_none_and_translations_are_no_second_line() -> None:
