@@ -53,7 +53,8 @@ MATCH (d:Delivery)
 WHERE d.status = 'waiting' AND d.next_at <= $now
 WITH d.meeting_id AS id, min(d.next_at) AS since
 MATCH (f:Meeting {id: id})
-WHERE f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker
+WHERE ($sources IS NULL OR [f.space, f.source] IN $sources)
+  AND (f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker)
 RETURN f.id AS id
 ORDER BY since, id LIMIT $limit
 """
@@ -67,7 +68,8 @@ ORDER BY f.last_at, id LIMIT $limit
 
 LIST_LEFT = """
 MATCH (f:Meeting)
-WHERE f.status = 'open' AND (f.leased_until IS NULL OR f.leased_until < $now)
+WHERE f.status = 'open' AND ($sources IS NULL OR [f.space, f.source] IN $sources)
+  AND (f.leased_until IS NULL OR f.leased_until < $now)
 RETURN f.id AS id
 ORDER BY f.last_at, id LIMIT $limit
 """
@@ -123,10 +125,14 @@ SET f.first_folded = f.num_folded, f.status = 'open', f.session_id = null
 """
 
 
-async def list_to_take_in(tx: Tx, *, worker: str, now: datetime, limit: int) -> list[str]:
-    """Ids of meetings, of all spaces, in which a delivery is to be taken in by `now` and that are no other worker's; those
-    that wait longest first."""
-    found = await rows(tx, LIST_TO_TAKE_IN, worker=worker, now=now, limit=limit)
+Sources = Sequence[tuple[str, str]]
+"""(space, name)"""
+
+
+async def list_to_take_in(tx: Tx, *, worker: str, now: datetime, limit: int, sources: Sources | None = None) -> list[str]:
+    """Ids of meetings of `sources` (None: of all, in all spaces) in which a delivery is to be taken in by `now` and that are no
+    other worker's; those that wait longest first."""
+    found = await rows(tx, LIST_TO_TAKE_IN, worker=worker, now=now, limit=limit, sources=_pairs(sources))
     return [row["id"] for row in found]
 
 
@@ -138,9 +144,9 @@ async def list_idle(tx: Tx, space: str, source: str, *, worker: str, now: dateti
     return [row["id"] for row in found]
 
 
-async def list_left(tx: Tx, *, now: datetime, limit: int) -> list[str]:
-    """Ids of meetings, of all spaces, that are open and nobody's: a worker is gone, or there is nothing but sound so far."""
-    return [row["id"] for row in await rows(tx, LIST_LEFT, now=now, limit=limit)]
+async def list_left(tx: Tx, *, now: datetime, limit: int, sources: Sources | None = None) -> list[str]:
+    """Ids of meetings that are open and nobody's: a worker is gone, or there is nothing but sound so far."""
+    return [row["id"] for row in await rows(tx, LIST_LEFT, now=now, limit=limit, sources=_pairs(sources))]
 
 
 async def lease_meetings(tx: Tx, ids: Sequence[str], *, worker: str, now: datetime, until: datetime) -> list[MeetingFeed]:
@@ -177,6 +183,10 @@ async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
 async def begin_next(tx: Tx, id: str) -> None:
     """In its room the next meeting begins, with what is taken in from now on. The caller holds the meeting, and closed it."""
     await changes(tx, BEGIN_NEXT, id=id)
+
+
+def _pairs(sources: Sources | None) -> list[list[str]] | None:
+    return None if sources is None else [list(source) for source in sources]
 
 
 FIND_MEETINGS = """
