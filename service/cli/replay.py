@@ -18,13 +18,13 @@ from service.errors import VoicegraphError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from service.connectors.live.playing.sending import Report
+    from service.connectors.live.playing.outgoing import Report
 
 SECRET = "VOICEGRAPH_REPLAY_SECRET"
 
 
-class SecretMissing(VoicegraphError):
-    code = "secret_missing"
+class ReplaySecretMissing(VoicegraphError):
+    code = "replay_secret_missing"
     says = "{name} is not set; needed: a secret of the source, as hooks.toml names it, to sign with."
 
 
@@ -62,7 +62,7 @@ def replay(
     playing = player(provider)
     secret = os.environ.get(secret_env, "")
     if not secret:
-        raise SecretMissing(name=secret_env)
+        raise ReplaySecretMissing(name=secret_env)
     told = read_recorded(recording)
     if now or told.began_at is None:
         told = moved(told, datetime.now(UTC).replace(microsecond=0))

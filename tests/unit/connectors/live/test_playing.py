@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from service.connectors.live import EventUnreadable
 from service.connectors.live.generic_schema import message, read_text
 from service.connectors.live.playing import Played, player
+from service.connectors.live.playing.outgoing import DeliveryRefused, Report, SendingConfig, ServiceUnreached
 from service.connectors.live.playing.recorded import Manner, lines_of, moved, read_recorded, recorded, rehearsed
-from service.connectors.live.playing.sending import DeliveryRefused, Report, Sender, SendingConfig, ServiceUnreached
+from service.connectors.live.playing.sending import Sender
 from service.connectors.live.signatures import verify_webhook_id
 from service.types.meeting import MeetingEvent, Uttered
 from tests.unit.connectors.live.backend import SECRET, backend
