@@ -1,0 +1,369 @@
+"""What becomes of one meeting's deliveries? Read, folded one after the other, written, and closed when no more is expected.
+
+All that is remembered here follows from the deliveries that were taken in: whoever takes the meeting up folds them again. A
+delivery that cannot be taken in is put off, and after some tries dead; none waits for it. What comes after the end puts right
+what is written for as long as the deliveries are kept, and is dead as too late after that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from service.connectors.live import Delivery, EventUnreadable, Fetch, Read, connector
+from service.connectors.live.fetching import FetchRefused
+from service.connectors.live.sources import NoSuchSource, Sources, SourcesUnreadable
+from service.errors import VoicegraphError
+from service.graph.deliveries import (
+    NewDelivery,
+    StoredDelivery,
+    deliveries_of,
+    mark_done,
+    mark_failed,
+    save_deliveries,
+    waiting,
+)
+from service.graph.driver import Neo4jUnreachable, Tx
+from service.graph.meetings import (
+    MeetingFeed,
+    MeetingStatus,
+    MeetingTaken,
+    begin_next,
+    close_meeting,
+    find_meetings,
+    hold_meeting,
+)
+from service.graph.write_sessions import SessionBusy
+from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
+from service.pipelines.delivered import as_delivery, new_delivery
+from service.pipelines.deliveries import Incident
+from service.pipelines.meeting_session import MeetingSession, TooLate, WritesWith
+from service.types.memory import SessionStatus
+
+Fetched = Callable[[Fetch, str | None], Awaitable[Delivery]]
+"""What a delivery points to, with the source's key. Raises FetchRefused, FetchFailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingWorkConfig:
+    batch: int = 200  # deliveries folded and written together: a few seconds of embedding where a meeting is replayed
+    rebuilt: int = 1_000  # deliveries read at once when a meeting is taken up
+    margin: float = 1.0  # seconds that what came may be seen late: the time of a transaction, and of clocks that differ
+    one_by_one: int = 2  # errors after which deliveries are written one by one, so that a bad one is known
+    attempts: int = 10  # until a delivery is dead: with the delays below after an hour and a half
+    first_delay: float = 5.0  # seconds until it is tried again, each time twice as long
+    longest_delay: float = 3_600.0
+    kept: timedelta = timedelta(hours=72)  # after the end: Vexa repeats for up to 24 h, and 48 h are asked for (CASES 1)
+    dead: timedelta = timedelta(days=30)  # as ReceptionConfig.dead_days
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    id: str
+    attempts: int
+    error: VoicegraphError | None
+    """None: a fault of ours, under an incident."""
+    is_final: bool
+    incident: str = ""
+
+    @property
+    def told(self) -> str:
+        return f"{self.error.code}: {self.error.message}" if self.error else f"unexpected: incident {self.incident}"
+
+
+class Meeting:
+    """One that this worker has the lease of. After an error of `go` it is of no use any more."""
+
+    def __init__(
+        self,
+        using: WritesWith,
+        feed: MeetingFeed,
+        worker: str,
+        sources: Sources,
+        fetched: Fetched,
+        incident: Incident,
+        config: MeetingWorkConfig,
+        came: Callable[[], None],
+    ) -> None:
+        """`came`: called when something that was fetched is there."""
+        self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
+        self._sources, self._fetched, self._incident, self._config, self._came = sources, fetched, incident, config, came
+        self._state = self._unfolded()
+        self._session: MeetingSession | None = None
+        self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
+        self._taken_up = self._rebuilt = False
+        self._is_kept = True
+        """All that was taken in. Else it is not known any more what it said, and nothing is added to it."""
+        self._closed = feed.status is MeetingStatus.CLOSED
+
+    @property
+    def is_over(self) -> bool:
+        """It is closed, and nothing of it waits for this worker."""
+        return self._closed and not self._fetching
+
+    @property
+    def due_in(self) -> float | None:
+        """Seconds until something is to be done even if nothing comes; None: never."""
+        moments = [self._session.reads_in] if self._session is not None else []
+        if not self._closed and (due := due_at(self._state)) is not None:
+            moments.append((due - datetime.now(UTC)).total_seconds() + self._config.margin)
+        return min((max(0.0, moment) for moment in moments if moment is not None), default=None)
+
+    async def stop(self) -> None:
+        for task in self._fetching.values():
+            task.cancel()
+        await asyncio.gather(*self._fetching.values(), return_exceptions=True)
+
+    # ---- one round
+
+    async def go(self, *, tries: int = 0) -> None:
+        """Take in all that waits, and do what is due. `tries`: errors of this meeting since it last went well.
+
+        Raises MeetingTaken, SessionBusy, and the graph's errors: then it is taken up again later, by whoever comes first."""
+        if not self._taken_up:
+            await self._take_up()
+        is_last = tries >= self._config.attempts
+        limit = 1 if tries >= self._config.one_by_one else self._config.batch
+        while some := await self._waiting(limit):
+            try:
+                if not self._is_kept:
+                    raise TooLate(meeting=self._feed.id)
+                await self._take(some)
+            except TooLate as error:
+                await self._refuse(some, error)
+            except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+                raise
+            except Exception as error:
+                if len(some) == 1:  # it cannot be written: known by itself, it is put off, and the others are not
+                    await self._put_off([self._failure(some[0], error)])
+                raise
+        await self._pass_time(is_last=is_last)
+
+    async def _waiting(self, limit: int) -> list[StoredDelivery]:
+        now, busy = datetime.now(UTC), {id for id, task in self._fetching.items() if not task.done()}
+        found = await self._graph.read(waiting, self._feed.id, now=now, limit=limit + len(busy))
+        return [delivery for delivery in found if delivery.id not in busy][:limit]
+
+    async def _take(self, some: Sequence[StoredDelivery]) -> None:
+        done: list[str] = []
+        more: list[NewDelivery] = []
+        failed: list[_Failure] = []
+        for delivery in some:
+            try:
+                read = _read(delivery)
+                got = await self._got(delivery, read)
+            except Exception as error:  # noqa: BLE001 - logged; what one delivery is must not keep others from being taken in
+                failed.append(self._failure(delivery, error))
+                continue
+            if got is None:
+                continue
+            if self._is_next(delivery, read):
+                await self._write(done, more)
+                done, more = [], []
+                await self._begin_next(delivery)
+            await self._ensure_session(delivery, read)
+            try:
+                self._fold(delivery, read)
+            except Exception as error:  # noqa: BLE001 - as above
+                failed.append(self._failure(delivery, error))
+                continue
+            done.append(delivery.id)
+            more += got
+        await self._write(done, more)
+        await self._put_off(failed)
+
+    def _fold(self, delivery: StoredDelivery, read: Read) -> None:
+        state, outcomes = step(self._state, read.events, delivery.received_at)
+        self._note(outcomes)
+        self._state = state
+
+    async def _ensure_session(self, delivery: StoredDelivery, read: Read) -> None:
+        """Raises TooLate."""
+        if self._session is None:
+            session = self._session_of(delivery, read)
+            await session.check_new()
+            self._session = session
+
+    def _session_of(self, delivery: StoredDelivery, read: Read) -> MeetingSession:
+        """By the first delivery of it. In a room each meeting is known by when it began."""
+        occurrence = delivery.received_at.astimezone(UTC).isoformat() if read.in_room else None
+        return MeetingSession(self._using, self._feed, self._worker, occurrence)
+
+    async def _write(self, done: Sequence[str], more: Sequence[NewDelivery]) -> None:
+        """What was folded, and that it was."""
+        if not done:
+            return
+        assert self._session is not None
+
+        async def then(tx: Tx) -> None:
+            await save_deliveries(tx, more)
+            await mark_done(tx, self._feed.id, done, worker=self._worker)
+
+        await self._session.write(then)
+        self._closed = self._closed and self._session.status is not SessionStatus.OPEN
+
+    # ---- taking up, time, the end
+
+    async def _take_up(self) -> None:
+        """Fold again what was taken in before."""
+        place, last = self._feed.first_folded, self._feed.num_folded
+        self._rebuilt = place < last
+        while some := await self._graph.read(deliveries_of, self._feed.id, first=place, limit=self._config.rebuilt):
+            await asyncio.to_thread(self._fold_again, some)
+            place += len(some)
+        if self._session is not None:
+            await self._session.load()
+        self._is_kept = place == last
+        self._taken_up = True
+
+    def _fold_again(self, some: Sequence[StoredDelivery]) -> None:
+        for delivery in some:
+            read = _read(delivery)
+            self._session = self._session or self._session_of(delivery, read)
+            self._fold(delivery, read)
+
+    async def _pass_time(self, *, is_last: bool) -> None:
+        """Nothing waits: tell what time alone tells."""
+        feed = (await self._graph.read(find_meetings, [self._feed.id])).get(self._feed.id)
+        if feed is None:  # its space was forgotten
+            self._closed = True
+            return
+        now = datetime.now(UTC) - timedelta(seconds=self._config.margin)
+        if self._state.last is None or feed.last_at.timestamp() > self._state.last:
+            self._state, outcomes = step(self._state, (), min(feed.last_at, now))
+            self._note(outcomes)
+        self._state, outcomes = advance(self._state, now)
+        self._note(outcomes)
+        session = self._session
+        if session is not None:
+            if self._rebuilt and self._is_kept:
+                session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
+                self._rebuilt = False
+            await session.write()
+            if session.reads_in == 0.0:
+                await session.let_read()
+            self._closed = self._closed and session.status is not SessionStatus.OPEN
+        if self._state.finished and not self._closed:
+            await self._close(is_last=is_last)
+
+    def _note(self, outcomes: Sequence[Outcome]) -> None:
+        if self._session is not None:
+            self._session.note(outcomes)
+
+    async def _close(self, *, is_last: bool = False) -> None:
+        """`is_last`: what follows from the session was tried often enough, and is left to be read by hand."""
+        if self._session is not None:
+            await self._session.close()
+            try:
+                await self._session.follow_up()
+            except VoicegraphError as error:
+                if not is_last:
+                    raise
+                self._incident(error)
+        until = datetime.now(UTC) + self._config.kept
+        await self._graph.write(_close, self._feed.id, self._worker, until)
+        self._closed = True
+
+    # ---- rooms
+
+    def _is_next(self, delivery: StoredDelivery, read: Read) -> bool:
+        """Whether it is of the next meeting in its room: the one before was over when it came."""
+        return bool(read.in_room and read.events) and advance(self._state, delivery.received_at)[0].finished
+
+    async def _begin_next(self, delivery: StoredDelivery) -> None:
+        self._state, outcomes = advance(self._state, delivery.received_at)
+        self._note(outcomes)
+        if self._session is not None:
+            await self._session.write()
+        await self._close()
+        await self._graph.write(_begin_next, self._feed.id, self._worker)
+        self._feed = (await self._graph.read(find_meetings, [self._feed.id]))[self._feed.id]
+        self._session, self._state, self._closed = None, self._unfolded(), False
+
+    # ---- what is pointed to
+
+    def _fetch(self, delivery: StoredDelivery, read: Read) -> None:
+        """In a task of its own: what comes meanwhile is taken in."""
+        task = asyncio.create_task(self._fetch_all(delivery, read.fetches))
+        task.add_done_callback(lambda _: self._came())
+        self._fetching[delivery.id] = task
+
+    async def _fetch_all(self, delivery: StoredDelivery, fetches: Sequence[Fetch]) -> list[NewDelivery]:
+        """Raises FetchRefused, FetchFailed, EventUnreadable, and what the source is wrong with."""
+        source = self._sources.get(delivery.source)
+        key = self._sources.api_key(source)
+        secrets = self._sources.secrets(source)
+        found = []
+        for fetch in fetches:
+            got = await self._fetched(fetch, key)
+            read = await asyncio.to_thread(connector(delivery.provider).read, got)
+            found.append(new_delivery(source, got, read, secrets))
+        return found
+
+    # ---- what cannot be taken in
+
+    async def _got(self, delivery: StoredDelivery, read: Read) -> Sequence[NewDelivery] | None:
+        """What it points to, none where it points to nothing; None: it is being fetched."""
+        if not read.fetches:
+            return ()
+        if (task := self._fetching.pop(delivery.id, None)) is not None:
+            return await task
+        self._fetch(delivery, read)
+        return None
+
+    def _failure(self, delivery: StoredDelivery, error: Exception) -> _Failure:
+        known = error if isinstance(error, VoicegraphError) else None
+        final = isinstance(error, EventUnreadable | FetchRefused | TooLate)
+        return _Failure(delivery.id, delivery.attempts + 1, known, final, "" if known else self._incident(error))
+
+    async def _put_off(self, failed: Sequence[_Failure]) -> None:
+        if failed:
+            await self._graph.write(_mark_failed, self._feed.id, failed, self._worker, self._config, datetime.now(UTC))
+
+    async def _refuse(self, some: Sequence[StoredDelivery], error: TooLate) -> None:
+        """All of them are dead, and so is the meeting, which was over long ago."""
+        await self._put_off([self._failure(delivery, error) for delivery in some])
+        self._session = None
+        await self._close()
+
+    # ---- small things
+
+    def _unfolded(self) -> MeetingState:
+        """Of a source that is gone, with the fold's own idea of when a silent meeting is over."""
+        try:
+            return configured(MeetingState(), idle=60.0 * self._sources.get(self._feed.source).idle_minutes)
+        except (NoSuchSource, SourcesUnreadable):
+            return MeetingState()
+
+
+def _read(delivery: StoredDelivery) -> Read:
+    """Raises EventUnreadable."""
+    return connector(delivery.provider).read(as_delivery(delivery))
+
+
+async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime) -> None:
+    await hold_meeting(tx, meeting, worker)
+    await close_meeting(tx, meeting, expires_at=expires_at)
+
+
+async def _begin_next(tx: Tx, meeting: str, worker: str) -> None:
+    await hold_meeting(tx, meeting, worker)
+    await begin_next(tx, meeting)
+
+
+async def _mark_failed(
+    tx: Tx, meeting: str, failed: Sequence[_Failure], worker: str, config: MeetingWorkConfig, now: datetime
+) -> None:
+    for one in failed:
+        delay = min(config.longest_delay, config.first_delay * 2.0 ** (one.attempts - 1))
+        is_dead = one.is_final or one.attempts >= config.attempts
+        await mark_failed(
+            tx,
+            meeting,
+            one.id,
+            one.told,
+            worker=worker,
+            next_at=None if is_dead else now + timedelta(seconds=delay),
+            expires_at=now + config.dead if is_dead else None,
+        )

@@ -1,0 +1,160 @@
+"""What is to be written of a meeting's turns, if this is how they are and that is what is there? The difference, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from service.graph.write_meetings import CORRECTED, Changes, TurnThere
+from service.memory.meeting import Doubt, Participant, Turn
+from service.pipelines.written import NO_SOUND
+from service.types.accounts import SignedIn
+from service.types.audio import Segment
+from service.types.ids import derived
+
+BOT = "bot"
+"""Doubt of a program's words, and why they are nobody's."""
+DOUBTED = "doubted"
+"""Why a turn is nobody's, and no login says whose: its platform is not sure of it itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    turns: Sequence[TurnThere] = ()
+    """To be written, as they are to be: those written before first, each where it stands, then the new ones."""
+    num_new: int = 0
+    changes: Changes = field(default_factory=Changes)
+
+    def __bool__(self) -> bool:
+        return bool(self.turns or self.changes)
+
+    @property
+    def undecided(self) -> frozenset[str]:
+        """Ids of the turns that nobody has yet, or any more."""
+        new = [turn.message_id for turn in self.turns[len(self.turns) - self.num_new :]]
+        return frozenset((*new, *self.changes.undecided))
+
+
+def plan(
+    told: Mapping[str, Turn | None],
+    there: Mapping[str, TurnThere],
+    participants: Mapping[str, Participant],
+    labels: Mapping[str, str],
+    beside: Sequence[str] = (),
+    *,
+    session_id: str,
+    started_at: datetime,
+    next_index: int,
+) -> Plan:
+    """`told`: turns by key that may be otherwise than written, in the order in which they were told; None: gone. `there`: what
+    is written, by message; `labels`: of its voices; `beside`: ids of messages of no turn. `participants`: by track, all that
+    are known."""
+    again: list[TurnThere] = []
+    new: list[TurnThere] = []
+    withdrawn = [id for id in beside if id in there]
+    for key, turn in told.items():
+        id = message_id(session_id, key)
+        before = there.get(id)
+        if turn is None:
+            withdrawn += [id] if before is not None else []
+            continue
+        now = _turn(turn, id, participants.get(turn.track), session_id, started_at)
+        if before is None:
+            new.append(replace(now, index=next_index + len(new)))
+        elif _content(now) != _content(before):
+            again.append(replace(now, index=before.index, decision=before.decision, speaker_id=before.speaker_id))
+    moved = {
+        turn.message_id: turn.local_speaker for turn in again if turn.local_speaker != there[turn.message_id].local_speaker
+    }
+    changes = Changes(
+        worded=[turn.message_id for turn in again if turn.text != there[turn.message_id].text],
+        moved=moved,
+        undecided=[turn.message_id for turn in again if turn.message_id in moved and turn.decision != CORRECTED],
+        withdrawn=withdrawn,
+        labels=_labels(participants, labels, session_id),
+    )
+    return Plan((*again, *new), len(new), changes)
+
+
+def message_id(session_id: str, key: str) -> str:
+    """Of the turn with this key: however often it is revised, and in whatever order it came."""
+    return derived("message", session_id, key)
+
+
+def local_speaker_id(session_id: str, track: str) -> str:
+    return derived("local_speaker", session_id, track)
+
+
+def reason(turn: TurnThere) -> str:
+    """Why it is nobody's when it is written."""
+    return BOT if BOT in turn.doubts else DOUBTED if DOUBTED in turn.doubts else NO_SOUND
+
+
+def in_order(there: Mapping[str, TurnThere]) -> list[TurnThere]:
+    """As they were said."""
+    return sorted(there.values(), key=lambda turn: (turn.start, turn.end, turn.message_id))
+
+
+def signed_in(participants: Mapping[str, Participant], session_id: str, until: float) -> list[SignedIn]:
+    """All that came with a login; who is still there is so `until` now, seconds of the session."""
+    return [
+        SignedIn(
+            accounts=(*p.accounts, *p.emails),
+            local_speaker=local_speaker_id(session_id, p.track),
+            name=p.name,
+            is_bot=p.is_bot,
+            several=p.several,
+            attends=_attends(p, until),
+        )
+        for _, p in sorted(participants.items())
+        if p.accounts or p.emails
+    ]
+
+
+def _attends(participant: Participant, until: float) -> tuple[Segment, ...]:
+    if participant.here_since is None:
+        return participant.attends
+    return (*participant.attends, Segment(participant.here_since, max(participant.here_since, until)))
+
+
+def _turn(turn: Turn, id: str, participant: Participant | None, session_id: str, started_at: datetime) -> TurnThere:
+    return TurnThere(
+        message_id=id,
+        index=-1,
+        local_speaker=local_speaker_id(session_id, turn.track),
+        label=_label(participant) or f"unlabelled@{turn.segment.start:.2f}",
+        text=turn.text,
+        language=turn.language,
+        start=turn.segment.start,
+        end=turn.segment.end,
+        said_at=started_at + timedelta(seconds=turn.segment.start),
+        decision=None,
+        speaker_id=None,
+        doubts=_doubts(turn),
+    )
+
+
+def _doubts(turn: Turn) -> tuple[str, ...]:
+    unsure = Doubt.MARKED in turn.doubts or turn.speaker_confidence == 0
+    return (
+        *((BOT,) if turn.by_bot else ()),
+        *((Doubt.PARTIAL.value,) if not turn.is_final else ()),
+        *((DOUBTED,) if unsure and not turn.by_bot else ()),
+    )
+
+
+def _label(participant: Participant | None) -> str | None:
+    """As a transcript would have it; None: nobody said."""
+    return None if participant is None else participant.name or participant.handle
+
+
+def _content(turn: TurnThere) -> tuple[object, ...]:
+    """All of a turn that its meeting tells."""
+    return turn.text, turn.language, turn.start, turn.end, turn.said_at, turn.local_speaker, turn.doubts
+
+
+def _labels(participants: Mapping[str, Participant], written: Mapping[str, str], session_id: str) -> dict[str, str]:
+    """Of voices that are written under another name than is known by now."""
+    wanted = {local_speaker_id(session_id, p.track): _label(p) for p in participants.values()}
+    return {id: label for id, label in sorted(wanted.items()) if label and written.get(id, label) != label}
