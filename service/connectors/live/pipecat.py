@@ -13,8 +13,6 @@ spoken."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +20,7 @@ from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, Tim
 from service.connectors.files.fields import Field
 from service.connectors.live import Delivery, EventUnreadable, Read
 from service.connectors.live.bodies import at_iso, document, ending, id_of, is_true, keyed, meeting_of, reading
+from service.connectors.live.frames import base64_samples, rate_of
 from service.connectors.live.generic import repeat_key, verify_ours
 from service.connectors.live.signatures import WINDOW
 from service.types.meeting import (
@@ -40,7 +39,6 @@ from service.types.meeting import (
 
 NAME = "pipecat"
 BOT = Speaker("bot", is_bot=True)
-RATES = (8_000, 48_000)
 FRAMES = {
     "TranscriptionFrame": "final",
     "InterimTranscriptionFrame": "partial",
@@ -143,25 +141,19 @@ def _speaker(told: Field) -> Speaker:
 
 
 def _heard(told: Field) -> Heard:
-    rate, channels = told["sample_rate"].number(), told["num_channels"].number() or 1.0
-    if rate is None or not RATES[0] <= rate <= RATES[1]:
-        raise told["sample_rate"].refuse(f"{RATES[0]} to {RATES[1]} Hz")
-    if not 1 <= channels <= 2:
+    rate, channels = rate_of(told["sample_rate"]), told["num_channels"].number() or 1.0
+    if channels not in (1.0, 2.0):
         raise told["num_channels"].refuse("1 or 2")
-    audio = told["audio"].value
-    try:
-        data = base64.b64decode(audio, validate=True) if isinstance(audio, str) else b""
-    except (binascii.Error, ValueError) as problem:
-        raise told["audio"].refuse("base64") from problem
-    if not data or len(data) % (2 * int(channels)):
-        raise told["audio"].refuse("base64 of whole S16 samples")
+    data = base64_samples(told["audio"])
+    if len(data) % (2 * int(channels)):
+        raise told["audio"].refuse("as many samples of each channel")
     who = _speaker(told)
     # no time of its own: frames follow each other, and a frame's timestamp is text's alone
     return Heard(
         key="",
         data=data,
         encoding=AudioEncoding.S16,
-        sample_rate=int(rate),
+        sample_rate=rate,
         channels=int(channels),
         speaker=None if who.handle is None else who,
     )
