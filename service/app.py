@@ -25,7 +25,7 @@ from service.api.uploads import UploadConfig, Uploads
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
-from service.pipelines.deliveries import Inbox
+from service.pipelines.deliveries import Inbox, InboxConfig
 from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.pipelines.reception import Reception
@@ -63,6 +63,7 @@ def create_app(
     jobs: JobsConfig | None = None,
     stream: StreamConfig | None = None,
     webhooks: WorkerConfig | None = None,
+    deliveries: InboxConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -70,7 +71,7 @@ def create_app(
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
     following = Following()
     queue = Jobs(services.graph, runner(services, uploads, following), incident, jobs)
-    inbox = Inbox(services.graph, incident)
+    inbox = Inbox(services.graph, incident, deliveries)
     call = CallConfig(private=settings.webhook_private)
     key = partial(find_key, settings.webhook_key_file)
     caller = WebhookWorker(services.graph, key, incident, replace(webhooks or WorkerConfig(), call=call))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from service.connectors.live import Delivery, Read
+from service.connectors.live.signatures import TOKEN
 from service.connectors.live.sources import Source
 from service.graph.deliveries import NewDelivery, StoredDelivery
 
@@ -70,5 +71,7 @@ def _harmless(named: Iterable[tuple[str, str]], secrets: Sequence[str]) -> Mappi
     return {
         name: value
         for name, value in named
-        if len(value) <= MAX_VALUE and not MAY_BE_SECRET.search(name.lower()) and not any(secret in value for secret in secrets)
+        if len(value) <= MAX_VALUE
+        and not MAY_BE_SECRET.search(name.lower())
+        and not any(secret.removeprefix(TOKEN) in value for secret in secrets)
     }

@@ -16,12 +16,15 @@ from service.connectors.live.signatures import webhook_id_headers
 from service.graph.deliveries import DeliveryShown, list_deliveries
 from service.graph.driver import Graph
 from service.graph.paging import Page
+from service.pipelines.deliveries import InboxConfig
 from service.settings import Settings
 from service.types.ids import fresh
 from service.wiring import Services
 from tests.api.serving import Api, serving
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+SENT = "bot-token-4f1c"
+"""What is sent itself, where nothing can be signed."""
 NEXT_SECRET = "whsec_c2Vjb25kLXNlY3JldC1vZi10aGUtc291cmNl"
 
 
@@ -38,9 +41,13 @@ class Backend:
     def graph(self) -> Graph:
         return self.api.services.graph
 
+    @property
+    def references(self) -> list[str]:
+        return [f"file:{self.file.parent / name}" for name in ("secret", "sent")]
+
     def configure(self, name: str = "crm", /, **values: Any) -> None:
         """Write the sources' file with this source, `crm` and `generic` unless told otherwise."""
-        table = {"provider": "generic", "space": self.api.space, "secrets": [f"file:{self.file.parent / 'secret'}"], **values}
+        table = {"provider": "generic", "space": self.api.space, "secrets": self.references, **values}
         self.lines.append(f"[sources.{name}]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in table.items()))
         self.file.write_text("\n".join(self.lines))
 
@@ -71,11 +78,14 @@ class Backend:
 
 
 @asynccontextmanager
-async def delivering(graph: Graph, data: Path, **settings: Any) -> AsyncIterator[Backend]:
+async def delivering(
+    graph: Graph, data: Path, *, deliveries: InboxConfig | None = None, **settings: Any
+) -> AsyncIterator[Backend]:
     """A service of its own, without sources yet."""
     (data / "secret").write_text(SECRET)
+    (data / "sent").write_text(f"token:{SENT}\n")
     services = Services(Settings(data_dir=data, development=False, recogniser="none", **settings), graph)
-    async with serving(services, "") as api:
+    async with serving(services, "", deliveries=deliveries) as api:
         yield Backend(api, services.settings.sources_file)
 
 

@@ -18,6 +18,7 @@ from service.api.http import HttpConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
 from service.app import create_app, http_config, server_of
+from service.pipelines.deliveries import InboxConfig
 from service.pipelines.jobs import JobsConfig
 from service.pipelines.webhook_worker import WorkerConfig
 from service.wiring import Services
@@ -127,10 +128,12 @@ async def serving(
     jobs: JobsConfig | None = None,
     stream: StreamConfig | None = None,
     webhooks: WorkerConfig | None = None,
+    deliveries: InboxConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = server_of(create_app(services, http=http, jobs=jobs, stream=stream, webhooks=webhooks), http)
+    app = create_app(services, http=http, jobs=jobs, stream=stream, webhooks=webhooks, deliveries=deliveries)
+    server = server_of(app, http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         if running.done():

@@ -1,0 +1,102 @@
+"""Where the inbox is full, or Neo4j away, who delivers is asked to come again; what was acknowledged is there, once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import websockets
+
+from service.graph.deliveries import list_deliveries
+from service.graph.driver import Graph, GraphConfig
+from service.graph.paging import Page
+from service.pipelines.deliveries import InboxConfig
+from tests.api.hook_builders import SENT, delivering, said
+
+
+@dataclass
+class Line:
+    """A line to Neo4j that can be cut: connections are broken, and new ones refused until it is mended."""
+
+    host: str
+    port: int
+    is_cut: bool = False
+    open: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.close()
+            return
+        there, back = await asyncio.open_connection(self.host, self.port)
+        self.open |= {writer, back}
+        with suppress(asyncio.CancelledError):  # at the test's end
+            await asyncio.gather(self._pass(reader, back), self._pass(there, writer))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    def cut(self) -> None:
+        self.is_cut = True
+        for writer in self.open:
+            writer.transport.abort()
+        self.open.clear()
+
+
+@asynccontextmanager
+async def over_a_line(config: GraphConfig) -> AsyncIterator[tuple[Graph, Line]]:
+    parts = urlsplit(config.uri)
+    line = Line(parts.hostname or "", parts.port or 7687)
+    server = await asyncio.start_server(line.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    graph = await Graph.open(replace(config, uri=f"bolt://127.0.0.1:{port}"))
+    try:
+        yield graph, line
+    finally:
+        await graph.close()
+        server.close()
+
+
+async def test_a_full_inbox_asks_to_deliver_again(graph: Graph, space: str, tmp_path: Path) -> None:
+    async with delivering(graph, tmp_path, deliveries=InboxConfig(queued=0)) as service:
+        response = await service.of(space).post(said())
+        assert (response.status_code, response.headers["retry-after"]) == (429, "5")
+        assert response.json()["errors"][0]["extensions"]["code"] == "inbox_full"
+        assert not await service.of(space).inbox()
+
+
+async def test_while_neo4j_is_away_nothing_is_acknowledged_and_nothing_acknowledged_is_lost(
+    graph: Graph, graph_config: GraphConfig, space: str, tmp_path: Path
+) -> None:
+    async with over_a_line(graph_config) as (reached, line), delivering(
+        reached, tmp_path, space=space, deliveries=InboxConfig(write_seconds=0.5, count_seconds=0.2)
+    ) as service:  # fmt: skip
+        backend = service.of(space)
+        url = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm?acks=1"
+        async with websockets.connect(url, additional_headers={"Authorization": f"Bearer {SENT}"}) as socket:
+            assert (await backend.post(said("before"), id="1")).status_code == 200
+            await socket.send(json.dumps(said("by the socket, before")))
+            assert json.loads(await asyncio.wait_for(socket.recv(), 10)) == {"kept": 1}
+            line.cut()
+            began = time.monotonic()
+            response = await backend.post(said("meanwhile"), id="2")
+            assert (response.status_code, response.headers["retry-after"]) == (503, "5"), response.text
+            assert time.monotonic() - began < 5
+            await socket.send(json.dumps(said("by the socket, meanwhile")))
+            await asyncio.sleep(0.2)
+            line.is_cut = False
+            async with asyncio.timeout(20):
+                while (await backend.post(said("meanwhile"), id="2")).status_code != 200:  # noqa: ASYNC110
+                    await asyncio.sleep(0.2)
+            assert json.loads(await asyncio.wait_for(socket.recv(), 20)) == {"kept": 2}, "the connection was kept"
+    found = (await graph.read(list_deliveries, space, page=Page(first=100))).items
+    assert len(found) == 4

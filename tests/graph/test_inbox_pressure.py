@@ -1,0 +1,106 @@
+"""Deliveries that come together are written together; where more comes than is taken in, who delivers is told to wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from service.api.errors import incident
+from service.graph.deliveries import list_deliveries, mark_done, meeting_id, waiting
+from service.graph.driver import Graph
+from service.graph.meetings import lease_meetings
+from service.graph.paging import Page
+from service.pipelines.deliveries import Inbox, InboxConfig, InboxFull, NotKept
+from tests.graph.test_deliveries import LATER, NOW, a_delivery
+
+
+class Counting(Graph):
+    """The graph, and how many transactions wrote to it."""
+
+    writes = 0
+
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
+        self.writes += 1
+        return await super().write(*args, **kwargs)
+
+
+@asynccontextmanager
+async def an_inbox(graph: Graph, **config: Any) -> AsyncIterator[Inbox]:
+    inbox = Inbox(graph, incident, InboxConfig(**config))
+    await inbox.start()
+    yield inbox
+    await inbox.stop()
+
+
+async def keys(graph: Graph, space: str) -> list[str]:
+    return [one.key for one in await graph.read(waiting, meeting_id(space, "crm", "m1"), now=NOW)]
+
+
+async def test_those_that_come_together_are_written_together_in_the_order_in_which_they_came(graph: Graph, space: str) -> None:
+    counting = Counting(graph._driver, graph.config, graph.version)
+    async with an_inbox(counting) as inbox:
+        await asyncio.gather(*(inbox.keep([a_delivery(space, f"{n:03}")]) for n in range(300)))
+    assert await keys(graph, space) == [f"{n:03}" for n in range(300)]
+    assert counting.writes <= 4
+
+
+async def test_one_that_cannot_be_written_does_not_take_the_others_with_it(graph: Graph, space: str) -> None:
+    async with an_inbox(graph) as inbox:
+        unwritable = replace(a_delivery(space, "bad"), provider=object())  # type: ignore[arg-type]
+        given = [a_delivery(space, "a"), unwritable, a_delivery(space, "b")]
+        outcomes = await asyncio.gather(*(inbox.keep([one]) for one in given), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [type(None), NotKept, type(None)]
+    assert await keys(graph, space) == ["a", "b"]
+
+
+async def test_a_source_that_floods_waits_and_leaves_room_for_the_others(graph: Graph, space: str) -> None:
+    async with an_inbox(graph, waiting_of_source=3, count_seconds=0.2, waiting=10**9) as inbox:
+        await inbox.check_room(space, "crm")
+        await inbox.keep([a_delivery(space, key) for key in "abc"])
+        with pytest.raises(InboxFull) as full:
+            await inbox.check_room(space, "crm")
+        assert full.value.facts["seconds"] == inbox.config.full_again
+        await inbox.check_room(space, "other")
+        (feed,) = await graph.write(
+            lease_meetings, [meeting_id(space, "crm", "m1")], worker="w", now=NOW, until=LATER
+        )  # fmt: skip
+        taken = await graph.read(waiting, feed.id, now=NOW)
+        await graph.write(mark_done, feed.id, [one.id for one in taken], worker="w")
+        await asyncio.sleep(0.25)
+        await inbox.check_room(space, "crm")
+
+
+async def test_all_sources_together_have_a_bound_and_so_has_what_waits_in_memory(graph: Graph, space: str) -> None:
+    async with an_inbox(graph, waiting=1) as inbox:
+        await inbox.keep([a_delivery(space, "a")])
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "other")
+    for bound in ({"queued": 1}, {"queued_bytes": 1}):
+        inbox = Inbox(graph, incident, InboxConfig(**bound))
+        await inbox.start()
+        keeping = [asyncio.create_task(inbox.keep([a_delivery(space, f"{n}")])) for n in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "crm")
+        await asyncio.gather(*keeping)
+        await inbox.check_room(space, "crm")
+        await inbox.stop()
+
+
+async def test_what_was_not_written_when_the_service_stops_is_told_so(graph: Graph, space: str) -> None:
+    async with an_inbox(graph) as inbox:
+        keeping = [asyncio.create_task(inbox.keep([a_delivery(space, f"{n}")])) for n in range(50)]
+        await asyncio.sleep(0)
+        await inbox.stop()
+        outcomes = await asyncio.gather(*keeping, return_exceptions=True)
+        with pytest.raises(NotKept):
+            await inbox.keep([a_delivery(space, "late")])
+    kept = {one.id for one in (await graph.read(list_deliveries, space, page=Page(first=100))).items}
+    told = {a_delivery(space, f"{n}").id for n, outcome in enumerate(outcomes) if outcome is None}
+    assert told <= kept
+    assert {type(outcome) for outcome in outcomes} <= {type(None), NotKept}
