@@ -52,7 +52,7 @@ async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Se
 
 
 def _read(letter: StoredDelivery, sources: Sources, now: datetime) -> NewDelivery | None:
-    """Raises EventUnreadable, NoSuchSource, SourcesUnreadable, SecretMissing."""
+    """Raises EventUnreadable, NoSuchSource, SourcesUnreadable."""
     source: Source = sources.get(letter.source)
     if source.provider != letter.provider:
         raise NoSuchSource(name=f"{letter.source} of {letter.provider}")
@@ -60,7 +60,7 @@ def _read(letter: StoredDelivery, sources: Sources, now: datetime) -> NewDeliver
     read: Read = connector(letter.provider).read(delivery)
     if not (read.events or read.fetches):
         return None
-    return new_delivery(source, delivery, read, sources.secrets(source))
+    return new_delivery(source, delivery, read)
 
 
 async def _replace(tx: Tx, space: str, id: str, again: NewDelivery | None) -> None:

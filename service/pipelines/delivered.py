@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from service.connectors.live import Delivery, Read
 from service.connectors.live.signatures import TOKEN
@@ -14,14 +15,21 @@ from service.graph.deliveries import NewDelivery, StoredDelivery
 
 KEPT_HEADERS = re.compile(r"content-type|[a-z0-9-]+-(id|timestamp|event|type)")
 """What connectors read: kinds of content and events, ids and times of deliveries."""
-MAY_BE_SECRET = re.compile(r"secret|token|key|sig|auth|pass|cookie|session")
+MAY_BE_SECRET = re.compile(r"secret|token|key|sig|auth|pass|cookie")
 """Parts of names of headers and parameters."""
 MAX_VALUE = 500
 """Characters of a header or parameter; longer ones are no ids."""
 
 
-def new_delivery(source: Source, delivery: Delivery, read: Read, secrets: Sequence[str]) -> NewDelivery:
-    """As it goes into the inbox. `secrets` are the source's, none of which is kept."""
+def harmless(delivery: Delivery, secrets: Sequence[str]) -> Delivery:
+    """Once it is proved, without what proved it: what is read now is what is kept and read again."""
+    headers = ((name, value) for name, value in delivery.headers.items() if KEPT_HEADERS.fullmatch(name))
+    query = None if delivery.query is None else _harmless(delivery.query.items(), secrets)
+    return replace(delivery, headers=_harmless(headers, secrets), query=query)
+
+
+def new_delivery(source: Source, delivery: Delivery, read: Read) -> NewDelivery:
+    """As it goes into the inbox; `delivery` is harmless."""
     return NewDelivery(
         space=source.space,
         source=source.name,
@@ -30,8 +38,8 @@ def new_delivery(source: Source, delivery: Delivery, read: Read, secrets: Sequen
         key=repeat_key(delivery, read),
         body=delivery.body,
         received_at=delivery.received_at,
-        headers=_harmless(((name, value) for name, value in delivery.headers.items() if KEPT_HEADERS.fullmatch(name)), secrets),
-        query=None if delivery.query is None else _harmless(delivery.query.items(), secrets),
+        headers=delivery.headers,
+        query=delivery.query,
         carried=delivery.carried,
         binary=delivery.binary,
         connection=delivery.connection,

@@ -293,12 +293,11 @@ class Meeting:
         """Raises FetchRefused, FetchFailed, EventUnreadable, and what the source is wrong with."""
         source = self._sources.get(delivery.source)
         key = self._sources.api_key(source)
-        secrets = self._sources.secrets(source)
         found = []
         for fetch in fetches:
             got = await self._fetched(fetch, key)
             read = await asyncio.to_thread(connector(delivery.provider).read, got)
-            found.append(new_delivery(source, got, read, secrets))
+            found.append(new_delivery(source, got, read))
         return found
 
     # ---- what cannot be taken in

@@ -15,7 +15,7 @@ from service.errors import VoicegraphError
 from service.graph.deliveries import Dead, NewDelivery, meeting_id, save_meetings
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
-from service.pipelines.delivered import new_delivery
+from service.pipelines.delivered import harmless, new_delivery
 from service.pipelines.deliveries import Inbox, Incident
 from service.types.meeting import AudioSink, Heard, SoundFrom
 from service.types.people import SpaceSettings
@@ -137,19 +137,20 @@ class Reception:
 
     async def sort(self, proved: Proved, delivery: Delivery) -> Sorted:
         """What it comes to; nothing is written yet."""
+        delivery = harmless(delivery, proved.secrets)
         try:
             read = await self._read(proved, delivery)
         except SoundAmongOthers as problem:  # a dead letter would keep the sound
             return Sorted(Taken.NOTHING, None, problem=problem)
         except VoicegraphError as problem:
-            kept = new_delivery(proved.source, delivery, Read(None, ()), proved.secrets)
+            kept = new_delivery(proved.source, delivery, Read(None, ()))
             until = delivery.received_at + timedelta(days=self._config.dead_days)
             return Sorted(Taken.KEPT, None, dead=Dead(kept, f"{problem.code}: {problem.message}", until), problem=problem)
         if any(isinstance(event, Heard) for event in read.events):
             return Sorted(Taken.SOUND, read)
         if not (read.events or read.fetches):
             return Sorted(Taken.NOTHING, read)
-        return Sorted(Taken.KEPT, read, new_delivery(proved.source, delivery, read, proved.secrets))
+        return Sorted(Taken.KEPT, read, new_delivery(proved.source, delivery, read))
 
     async def keep(self, proved: Proved, found: Sequence[tuple[Delivery, Sorted]]) -> None:
         """All of it is in the inbox, or at the sink, when this returns. Raises NotKept: then it is to come again whole."""
@@ -184,7 +185,7 @@ class Reception:
         id, now = meeting_id(source.space, source.name, read.meeting), delivery.received_at
         if self._is_new(id, now):
             await self._ensure_space(source.space, now)
-            await self._graph.write(save_meetings, [new_delivery(source, replace(delivery, body=b""), read, ())])
+            await self._graph.write(save_meetings, [new_delivery(source, replace(delivery, body=b""), read)])
         if self.sink is not None and source.takes_sound:
             origin = SoundFrom(source.space, source.name, id, delivery.connection)
             pieces = [event for event in read.events if isinstance(event, Heard)]
