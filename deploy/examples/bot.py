@@ -4,7 +4,7 @@
         python bot.py http://127.0.0.1:8460/v1/hooks/mine whsec_…
 
 A real one has its words from a recogniser and its participants from the meeting, and does the same with them: one event a
-message, signed, sent again until it is answered 2xx, always under its first id. service/connectors/live/GENERIC.md has all
+message, signed, sent again until it is answered 2xx, always under its first id. service/connectors/GENERIC.md has all
 events and fields. Standard library only.
 """
 

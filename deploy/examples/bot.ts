@@ -3,7 +3,7 @@
 //   npx tsx bot.ts http://127.0.0.1:8460/v1/hooks/mine whsec_… < said.txt
 //
 // A real one has its words from a recogniser and its participants from the meeting, and does the same with them: one event a
-// message, signed, sent again until it is answered 2xx, always under its first id. service/connectors/live/GENERIC.md has all
+// message, signed, sent again until it is answered 2xx, always under its first id. service/connectors/GENERIC.md has all
 // events and fields. Node 20 or later, no packages; with its types stripped it runs as it is.
 
 import { createHmac, randomUUID } from "node:crypto";

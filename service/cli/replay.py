@@ -50,7 +50,7 @@ def replay(
 ) -> None:
     """Play a recorded meeting against a running service.
 
-    The file has a message of the generic protocol on each line (service/connectors/live/GENERIC.md). Playing it again adds
+    The file has a message of the generic protocol on each line (service/connectors/GENERIC.md). Playing it again adds
     nothing; with --meeting it is another meeting.
 
     Example: voicegraph replay deploy/examples/meeting.jsonl --to http://127.0.0.1:8460/v1/hooks/mine --speed 10

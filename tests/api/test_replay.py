@@ -1,4 +1,4 @@
-"""A recorded meeting, played against a real service, is whole in its inbox: whoever is played, however badly it is delivered."""
+"""A recorded meeting played against a real service is whole in its inbox, whoever is played, however badly it is delivered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What does our own protocol look like as JSON? The events of service.types.meeting under their own names, read, written, and
-stated as a JSON Schema from one table; GENERIC.md beside this file tells it to who builds a bot.
+stated as a JSON Schema from one table; service/connectors/GENERIC.md tells it to who builds a bot.
 
 A message, whether the body of a POST or a text message of a WebSocket, is one event with its meeting
 (`{"meeting": "m1", "type": "uttered", "speaker": {"handle": "7", "name": "Ana"}, "text": "Hello.", "start": 1.0, "end": 1.6}`)
@@ -172,25 +172,31 @@ def _check_times(values: Mapping[str, Any], at: str) -> None:
 
 def schema() -> dict[str, Any]:
     """The text messages as a JSON Schema (draft 2020-12)."""
-    definitions = {name: _stated(name) for name in EVENTS}
-    alone = [{**stated, "properties": {"meeting": ID.schema, **stated["properties"]}} for stated in definitions.values()]
-    for stated in alone:
-        stated["required"] = ["meeting", *stated["required"]]
-    events = {"type": "array", "items": {"oneOf": list(definitions.values())}, "maxItems": CONFIG.max_events}
+    closed = {"unevaluatedProperties": False}
+    alone = [
+        {"$ref": f"#/$defs/{name}", "properties": {"meeting": ID.schema}, "required": ["meeting"], **closed} for name in EVENTS
+    ]
+    one = {"oneOf": [{"$ref": f"#/$defs/{name}", **closed} for name in EVENTS]}
     several = {
         "type": "object",
-        "properties": {"meeting": ID.schema, "events": events},
+        "properties": {"meeting": ID.schema, "events": {"type": "array", "items": one, "maxItems": CONFIG.max_events}},
         "required": ["meeting", "events"],
         "additionalProperties": False,
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "oneOf": [several, *alone]}
+    definitions = {**{name: _stated(name) for name in EVENTS}, "speaker": KINDS["speaker"].schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "oneOf": [several, *alone], "$defs": definitions}
 
 
 def _stated(name: str) -> dict[str, Any]:
-    properties = {field.name: KINDS[field.name].schema for field in fields(EVENTS[name])}
+    speaker = {"$ref": "#/$defs/speaker"}
+    given = {"speaker": speaker, "invited": {"type": "array", "items": speaker}}
+    properties = {field.name: given.get(field.name, KINDS[field.name].schema) for field in fields(EVENTS[name])}
     return {
         "type": "object",
         "properties": {"type": {"const": name}, **properties},
         "required": ["type", *REQUIRED.get(name, ())],
-        "additionalProperties": False,
     }
+
+
+if __name__ == "__main__":  # > service/connectors/generic.schema.json
+    print(json.dumps(schema(), indent=1))

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+import websockets
 from fastapi import Response
+from websockets.asyncio.server import ServerConnection
 
-from service.connectors.live import connector
+from service.connectors.live import Delivery, connector
 from service.connectors.live.signatures import verify_webhook_id
-from service.types.meeting import Began, Ended, Joined, MeetingEvent, Uttered
+from service.types.meeting import Began, Ended, Heard, Joined, Left, MeetingEvent, Uttered
 from tests.unit.connectors.live.backend import SECRET, Backend, backend
 
 BOT = Path(__file__).parents[4] / "deploy/examples/bot.py"
 SAID = b"Ana: The rooftop garden opens on May 4th.\nBo: I will order the soil: and the trees.\n\nAna: Thank you.\n"
+
+
+@asynccontextmanager
+async def line(*, breaks_after: int | None = None) -> AsyncIterator[tuple[str, list[str | bytes]]]:
+    """A WebSocket that acknowledges as the service does, and what it kept; the first connection breaks after so many."""
+    kept: list[str | bytes] = []
+    connections = 0
+
+    async def take(socket: ServerConnection) -> None:
+        nonlocal connections
+        connections += 1
+        assert socket.request is not None and socket.request.headers["authorization"] == f"Bearer {SECRET}"
+        number = 0
+        with suppress(websockets.ConnectionClosed):
+            async for message in socket:
+                number += 1
+                if connections == 1 and number == breaks_after:
+                    socket.transport.abort()
+                    return
+                kept.append(message)
+                await socket.send(json.dumps({"kept": number}))
+
+    async with websockets.serve(take, "127.0.0.1", 0) as server:
+        yield f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}/v1/hooks/mine", kept
 
 
 async def run(port: int, said: bytes = SAID) -> tuple[int | None, str]:
@@ -62,3 +93,22 @@ async def test_what_is_refused_ends_it_and_says_why() -> None:
     async with backend(Response("no_such_source", status_code=404)) as taking:
         code, printed = await run(taking.port)
     assert (code, len(taking.kept)) == (1, 1) and "404: no_such_source" in printed
+
+
+@pytest.mark.parametrize("breaks_after", [None, 4])
+async def test_sound_is_sent_whole_also_when_a_connection_breaks(breaks_after: int | None) -> None:
+    sound = bytes(range(256)) * 125  # a second
+    pipe = asyncio.subprocess.PIPE
+    async with line(breaks_after=breaks_after) as (url, kept):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, BOT.with_name("bot_sound.py"), url, SECRET, "Ana", stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        out, err = await asyncio.wait_for(process.communicate(sound), 30)
+    assert process.returncode == 0 and b"1.0 s of Ana" in out, err
+    now = datetime.now(UTC)
+    bodies = [Delivery({}, m if isinstance(m, bytes) else m.encode(), now, binary=isinstance(m, bytes)) for m in kept]
+    events = [event for body in bodies for event in connector("generic").read(body).events]
+    pieces = [event for event in events if isinstance(event, Heard)]
+    assert b"".join(piece.data for piece in pieces) == sound
+    assert [piece.start for piece in pieces] == pytest.approx([number / 10 for number in range(10)])
+    assert [type(event) for event in events if not isinstance(event, Heard)] == [Began, Joined, Left, Ended]

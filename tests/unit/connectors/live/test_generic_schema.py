@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import struct
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.connectors.live import EventUnreadable
-from service.connectors.live.generic_fields import KINDS
+from service.connectors.live.generic_fields import KINDS, SPEAKERS
 from service.connectors.live.generic_schema import EVENTS, REQUIRED, binary, message, parse, read_binary, read_text, schema
 from service.types.audio import Segment, Word
 from service.types.meeting import NOBODY, AccountKey, Base, Heard, MeetingEvent, Speaker, Uttered
 from tests.unit.connectors.live.meeting_events import events, heard
 
+ROOT = Path(__file__).parents[4]
+SCHEMA = schema()
 HELLO = {"meeting": "m1", "type": "uttered", "text": "Hello.", "start": 1.0, "end": 1.6}
 
 
@@ -147,7 +152,7 @@ def test_every_field_of_every_event_is_in_the_table() -> None:
 @given(st.lists(events, min_size=1, max_size=3))
 def test_the_schema_allows_what_is_written(told: list[MeetingEvent]) -> None:
     document = json.loads(json.dumps(message("m1", told)))
-    assert sum(allows(branch, document) for branch in schema()["oneOf"]) == 1
+    assert sum(allows(branch, document) for branch in SCHEMA["oneOf"]) == 1
 
 
 def test_the_schema_refuses_what_is_not_read() -> None:
@@ -159,7 +164,7 @@ def test_the_schema_refuses_what_is_not_read() -> None:
         {"final": 1},
     ]
     for change in changes:
-        assert not any(allows(branch, {**HELLO, **change}) for branch in schema()["oneOf"]), change
+        assert not any(allows(branch, {**HELLO, **change}) for branch in SCHEMA["oneOf"]), change
 
 
 def allows(stated: dict[str, Any], value: Any) -> bool:
@@ -167,6 +172,12 @@ def allows(stated: dict[str, Any], value: Any) -> bool:
     kinds: dict[str, tuple[type, ...]] = {
         "object": (dict,), "array": (list,), "string": (str,), "number": (int, float), "integer": (int,), "boolean": (bool,),
     }  # fmt: skip
+    if "$ref" in stated:
+        named = SCHEMA["$defs"][stated["$ref"].removeprefix("#/$defs/")]
+        own = {"properties": {**named["properties"], **stated.get("properties", {})}}
+        own["required"] = [*named["required"], *stated.get("required", [])]
+        is_closed = stated.get("unevaluatedProperties", named.get("additionalProperties")) is False
+        return allows({**named, **own, "additionalProperties": not is_closed}, value)
     if "oneOf" in stated:
         return sum(allows(branch, value) for branch in stated["oneOf"]) == 1
     if "const" in stated or "enum" in stated:
@@ -176,6 +187,7 @@ def allows(stated: dict[str, Any], value: Any) -> bool:
         return False
     if isinstance(value, dict):
         inside = stated["properties"]
+        assert stated["additionalProperties"] is False
         known = all(name in inside and allows(inside[name], item) for name, item in value.items())
         return known and all(name in value for name in stated["required"])
     if isinstance(value, list):
@@ -183,3 +195,33 @@ def allows(stated: dict[str, Any], value: Any) -> bool:
     if isinstance(value, str):
         return stated.get("minLength", 0) <= len(value) <= stated.get("maxLength", len(value))
     return isinstance(value, bool) or bool(stated.get("minimum", value) <= value <= stated.get("maximum", value))
+
+
+# ---- the page
+
+
+PAGE = (ROOT / "service/connectors/GENERIC.md").read_text()
+
+
+def test_the_schema_that_is_handed_out_is_the_one_of_the_table() -> None:
+    assert json.loads((ROOT / "service/connectors/generic.schema.json").read_text()) == SCHEMA
+
+
+@pytest.mark.parametrize("shown", re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL), ids=lambda shown: shown[:60])
+def test_what_the_page_shows_is_read(shown: str) -> None:
+    document = json.loads(shown)
+    if document.get("type") == "heard":
+        header = json.dumps(document).encode()
+        assert read_binary(struct.pack("<I", len(header)) + header + b"\0\0").events
+    else:
+        assert parse(document).events
+
+
+def test_the_page_names_every_event_and_every_field_and_what_each_needs() -> None:
+    lines = [[cell.strip() for cell in line.split("|")[1:]] for line in PAGE.splitlines() if line.startswith("| `")]
+    rows = {name: columns[1:3] for columns in lines for name in re.findall(r"`(\w+)`", columns[0])}
+    for name, kind in EVENTS.items():
+        needs, may = (set(re.findall(r"`(\w+)`", column)) for column in rows[name])
+        assert needs == set(REQUIRED.get(name, ())), name
+        assert needs | may == {field.name for field in fields(kind)} - {"key", "at"}, name
+    assert all(f"{name}" in PAGE for name in SPEAKERS)
