@@ -1,5 +1,5 @@
-"""Which tests show the right outcome of each case of CASES.md about deliveries, who spoke, labels, audio bytes, times, files?
-(Voices, 24 to 32, stand in tests/graph/test_cases_voiceprints.py.)"""
+"""Which tests show the right outcome of each case of CASES.md about deliveries, who spoke, labels, audio bytes, times, files,
+and which read each of the collected samples? (Voices, 24 to 32, stand in tests/graph/test_cases_voiceprints.py.)"""
 
 from __future__ import annotations
 
@@ -83,6 +83,8 @@ SHOWN: dict[int, tuple[str, ...]] = {
         "unit/connectors/test_vtt_and_srt.py::test_voice_tags_name_the_speaker_with_classes_and_entities",
     ),
     45: (
+        "unit/language/test_fact_model.py::test_the_model_is_shown_no_id_and_text_stays_data",
+        "unit/language/test_retrieval_model.py::test_what_people_said_stays_inside_the_fence",
         "graph/test_written.py::test_a_name_that_would_break_a_query_is_a_name",
         "unit/connectors/test_vtt_and_srt.py::test_a_very_long_name_is_cut",
     ),
@@ -91,3 +93,38 @@ SHOWN: dict[int, tuple[str, ...]] = {
 
 NOT_YET: dict[int, str] = {number: "of live meetings, which are being folded" for number in (*range(1, 8), 38)}
 """Case → what is missing."""
+
+_LIVE = "unit/connectors/live/"
+_BOTS = f"{_LIVE}test_samples_of_bots.py::"
+LINES = f"{_BOTS}test_a_sample_says_who_said_what_when"
+MEETINGS = f"{_BOTS}test_a_sample_says_when_a_meeting_began_or_ended"
+FRAMES = f"{_BOTS}test_a_frame_of_vexa_is_its_samples"
+PIECES = f"{_BOTS}test_sound_as_json_is_its_samples"
+NO_EVENT = f"{_BOTS}test_what_is_no_event_tells_nothing_or_is_refused"
+
+LIVE_SAMPLES = {
+    "attendee__audio_per_participant.json": PIECES,
+    "attendee__transcript_update.json": LINES,
+    "fireflies__realtime_update.json": f"{_LIVE}test_after_the_meeting.py::test_fireflies_own_sample_of_live_pieces",
+    "jitsi__transcription_result.json": f"{_LIVE}test_rooms.py::test_the_opus_proxys_own_sample",
+    "meetingbaas__speaker_state.json": f"{_BOTS}test_who_speaks_in_two_units",
+    "recall__audio_separate_raw.json": PIECES,
+    "recall__transcript_data.json": LINES,
+    "recall__transcript_null_participant.json": LINES,
+    "vexa__audio_frame_named.json": FRAMES,
+    "vexa__audio_frame_unnamed.json": FRAMES,
+    "vexa__captured_frame_mixed.json": PIECES,
+    "vexa__flagged_misattribution.json": NO_EVENT,
+    "vexa__segment_glow_confirmed.json": LINES,
+    "vexa__segment_pending.json": LINES,
+    "vexa__session_start.json": MEETINGS,
+    "vexa__teams_tile_trace.jsonl": NO_EVENT,
+    "vexa__transcript_bundle_mutable.json": LINES,
+    "vexa__transcript_planted_misattribution.json": LINES,
+    "vexa__webhook_bot_failed.json": MEETINGS,
+    "vexa__webhook_meeting_completed.json": MEETINGS,
+    "vexa__webhook_signature_headers.json": f"{_BOTS}test_the_signature_of_the_sample_headers_is_not_of_another_body",
+    "vexa__ws_transcript_bundle.json": LINES,
+}
+"""What live systems send → the test that delivers it to its connector. As files all samples are read, or refused by name, in
+test_cases_files.py; sound in unit/audio/test_decode.py."""

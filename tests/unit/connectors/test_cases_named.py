@@ -1,15 +1,18 @@
-"""Every case of CASES.md in these sections names tests that there are."""
+"""Every case of CASES.md in these sections names tests that there are, and every collected sample is read or refused by one."""
 
 from __future__ import annotations
 
 import ast
+import csv
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.unit.connectors.cases import NOT_YET, SECTIONS, SHOWN
+from service.connectors.live import CONNECTORS
+from tests.unit.connectors.cases import LIVE_SAMPLES, NOT_YET, SECTIONS, SHOWN
+from tests.unit.connectors.test_cases_files import GOLDEN, REFUSED
 
 TESTS = Path(__file__).parents[2]
 
@@ -40,3 +43,25 @@ def test_the_sections_have_the_cases_that_the_list_has(shared: Path) -> None:
             int(n) for n in re.findall(r"^(\d+)\. ", part, re.MULTILINE)
         ]
     assert {title: found[title] for title in SECTIONS} == {title: list(numbers) for title, numbers in SECTIONS.items()}
+
+
+@pytest.mark.parametrize(("sample", "test"), LIVE_SAMPLES.items(), ids=LIVE_SAMPLES)
+def test_the_test_that_delivers_a_sample_is_there_and_names_it(sample: str, test: str) -> None:
+    path, _, name = test.partition("::")
+    stem = sample.rpartition("_")[0]  # of several that differ in their last word
+    assert name in names_in(path) and re.search(rf"{re.escape(sample)}|{re.escape(stem)}_\{{", (TESTS / path).read_text())
+
+
+@pytest.mark.needs_shared
+def test_every_sample_of_the_index_is_read_or_refused_as_a_file_and_as_what_a_live_system_sends(shared: Path) -> None:
+    with (shared / "cases/samples/INDEX.csv").open(newline="") as index:
+        samples = {row["file"] for row in csv.DictReader(index)}
+    assert samples == {path.name for path in (shared / "cases/samples").iterdir()} - {"INDEX.csv"}
+    sound = {name for name in samples if name.endswith(".wav")}  # all of them: test_the_collected_wavs_are_all_heard_whole
+    assert samples - sound == set(GOLDEN) | set(REFUSED) and not set(GOLDEN) & set(REFUSED)
+    live = {name for name in samples if name.partition("__")[0] in CONNECTORS} - {
+        name
+        for name in samples
+        if name.startswith("zoom__")  # files of its cloud
+    }
+    assert live == set(LIVE_SAMPLES)
