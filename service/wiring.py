@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from service.identity.calibration import Calibration
     from service.identity.thresholds import Thresholds
     from service.language.chat import Chat
+    from service.pipelines.accounts import Accounts
     from service.pipelines.answer import Answerer
     from service.pipelines.calibrate import Listened
     from service.pipelines.correct import Correct
@@ -418,6 +419,13 @@ class Services(Models):
 
         s = self.settings
         return Webhooks(self.graph, partial(load_key, s.webhook_key_file), CallConfig(private=s.webhook_private))
+
+    async def accounts(self) -> Accounts:
+        """Says whose logins are, and puts right what follows: sessions are then settled again, with the text embedder."""
+        from service.pipelines.accounts import Accounts
+
+        embedder = await self.text_embedder()
+        return await self._once("accounts", lambda: Accounts(self.graph, embedder))
 
     async def forget_space(self, space: str) -> int:
         """Everything of one tenant: its nodes (how many went), the sound of its streams, over or not, what was kept of a

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import strawberry
 
+from service.api import accounts as account_api
 from service.api import aliases as alias_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
@@ -13,6 +14,8 @@ from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import shares as share_api
 from service.api import spaces as space_api
+from service.api import webhooks as webhook_api
+from service.api.accounts import AccountOutcome
 from service.api.aliases import EntityOutcome
 from service.api.context import Info
 from service.api.corrections import CorrectionOutcome
@@ -181,6 +184,50 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
+        description="A login is this person's: what was said with it in any meeting and no voice decided is theirs, they were "
+        "there when it was, and a token for it asks as them. No merge moves it. Needs the scope `admin`."
+    )
+    async def bind_account(
+        self,
+        info: Info,
+        issuer: Annotated[
+            str,
+            strawberry.argument(description="Who vouches for it, as in `accounts`; `mailto` for a verified e-mail address."),
+        ],
+        subject: Annotated[str, strawberry.argument(description="Who it is there.")],
+        person_id: Id,
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> AccountOutcome:
+        outcome: AccountOutcome = await expected(
+            account_api.bind(info.context, issuer, subject, person_id, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="A login is not theirs: what followed from it alone is taken back, in all meetings. The scope `admin`; "
+        "with a person's own token, of a login that is bound to that person."
+    )
+    async def unbind_account(self, info: Info, account_id: Id, idempotency_key: Key, why: Why = "") -> AccountOutcome:
+        outcome: AccountOutcome = await expected(account_api.unbind(info.context, account_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Several people use a login, a meeting room's for one: it is nobody's and nothing follows from it, until "
+        "that is said to be otherwise. Needs the scope `admin`."
+    )
+    async def share_account(
+        self,
+        info: Info,
+        account_id: Id,
+        shared: Annotated[bool, strawberry.argument(description="Whether several people use it.")],
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> AccountOutcome:
+        outcome: AccountOutcome = await expected(account_api.share(info.context, account_id, shared, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
         description="A proposed name is right: the person is called so from now on. The person's own token, or the scope "
         "`admin`."
     )
@@ -241,3 +288,35 @@ class Mutation:
     async def forget_deliveries(self, info: Info, ids: Letters, idempotency_key: Key) -> ForgetOutcome:
         outcome: ForgetOutcome = await expected(delivery_api.forget(info.context, ids, idempotency_key))
         return outcome
+
+    add_webhook: webhook_api.WebhookMadeOutcome = strawberry.mutation(
+        resolver=webhook_api.add_webhook,
+        description="Have an address told of what happens, signed as standardwebhooks.com has it: ids and counts. Needs the scope "
+        "`admin`.",
+    )
+
+    rotate_webhook_secret: webhook_api.WebhookMadeOutcome = strawberry.mutation(
+        resolver=webhook_api.rotate_webhook_secret,
+        description="Make a webhook a new secret; the one before signs, too, for a day. Needs the scope `admin`.",
+    )
+
+    enable_webhook: webhook_api.WebhookChangedOutcome = strawberry.mutation(
+        resolver=webhook_api.enable_webhook,
+        description="Have a webhook told again that was disabled, or disable it. Needs the scope `admin`.",
+    )
+
+    remove_webhook: webhook_api.WebhookChangedOutcome = strawberry.mutation(
+        resolver=webhook_api.remove_webhook,
+        description="Tell an address of nothing any more, and forget what it was told. Needs the scope `admin`.",
+    )
+
+    replay_webhook: webhook_api.WebhookReplayedOutcome = strawberry.mutation(
+        resolver=webhook_api.replay_webhook,
+        description="Have a webhook told again, with the same ids: one delivery, or all that happened in a time. Needs the scope "
+        "`admin`.",
+    )
+
+    try_webhook: webhook_api.WebhookTriedOutcome = strawberry.mutation(
+        resolver=webhook_api.try_webhook,
+        description="Send a webhook an event of the type `test` now, once; nothing of it is kept. Needs the scope `admin`.",
+    )

@@ -11,6 +11,7 @@ from strawberry.extensions import DisableIntrospection, ParserCache, SchemaExten
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
+from service.api import accounts as account_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
 from service.api import entities as entity_api
@@ -25,7 +26,9 @@ from service.api import search as search_api
 from service.api import shares as share_api
 from service.api import sounds as sound_api
 from service.api import spaces as space_api
+from service.api import webhooks as webhook_api
 from service.api import who as who_api
+from service.api.accounts import AccountType
 from service.api.characters import WholeTexts
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
 from service.api.context import Info, local_id
@@ -376,6 +379,22 @@ class Query:
         return await correction_api.corrections(info.context, undone_too, page(first, after, last, before))
 
     @strawberry.field(
+        description="Logins that people joined meetings with, and whose they are, in the order in which they were heard of: "
+        "all for who reads everything, else those that are bound to the asker.",
+        metadata=LIST,
+    )
+    async def accounts(
+        self,
+        info: Info,
+        bound: Annotated[bool | None, strawberry.argument(description="Only those that are, or are not, somebody's.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[AccountType]:
+        return await account_api.accounts(info.context, bound, page(first, after, last, before))
+
+    @strawberry.field(
         description="What of a person's messages may be somebody else's, before splitting them; null when the viewer may read "
         "none. Needs the scope `admin`.",
         metadata=SEARCH,
@@ -414,6 +433,18 @@ class Query:
     @strawberry.field(description="Backends that may deliver meetings into this space. Needs the scope `admin`.", metadata=LIST)
     async def meeting_sources(self, info: Info) -> list[MeetingSourceType]:
         return await delivery_api.sources(info.context)
+
+    webhooks: list[webhook_api.WebhookType] = strawberry.field(
+        resolver=webhook_api.webhooks,
+        description="Addresses that are told of what happens in the space. Needs the scope `admin`.",
+        metadata=LIST,
+    )
+
+    webhook_deliveries: Connection[webhook_api.WebhookDeliveryType] = strawberry.field(
+        resolver=webhook_api.webhook_deliveries,
+        description="What webhooks were told, newest first, without what it says. Needs the scope `admin`.",
+        metadata=LIST,
+    )
 
     @strawberry.field(description="Whatever has this global id, through the same gate as everywhere else.")
     async def node(

@@ -5,11 +5,20 @@ told by whoever reads, as for turns: shown by all merges, and may read by confir
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
 
-from service.graph.driver import Tx, rows
+from service.graph.driver import rows
+from service.graph.paging import Page, Paged, paged, parameters
 from service.types.ids import derived
 from service.types.meeting import AccountKey
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+    from service.graph.driver import Tx
 
 MAILTO = "mailto"
 """Issuer of an e-mail address that a platform verified."""
@@ -40,3 +49,95 @@ async def resolve_accounts(tx: Tx, space: str, keys: Collection[AccountKey]) -> 
     found = await rows(tx, RESOLVE_ACCOUNTS, space=space, ids=sorted(set(ids.values())))
     bound = {row["account"]: row["person_id"] for row in found}
     return {key: bound[id] for key, id in ids.items() if id in bound}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A login, for who reads everything; or their own, for whom it is bound to."""
+
+    id: str
+    issuer: str
+    subject: str
+    name: str | None
+    """Display name that its platform gave last."""
+    shared: bool
+    """Several people use it."""
+    num_sessions: int
+    """In which somebody with it took part."""
+    created_at: datetime
+    person_id: str | None
+    """Whose it is; None: nobody's yet."""
+    shown_id: str | None
+    """Whom that person is shown as, by merges."""
+    by: str | None
+    """Who said so; None for who does not read everything."""
+    why: str | None
+    at: datetime | None
+
+
+LIST_ACCOUNTS = """
+MATCH (a:Account {space: $space})
+OPTIONAL MATCH (a)-[r:IS]->(p:Person)
+WITH a, r, p
+WHERE ($reads_all OR p.id IN $own) AND ($bound IS NULL OR $bound = (p IS NOT NULL))
+WITH a, r, p, [a.created_at.epochSeconds * 1000000000 + a.created_at.nanosecond, a.id] AS place
+WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
+WITH a, r, p, place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
+RETURN place, a {.id, .issuer, .subject, .name, .created_at, shared: coalesce(a.shared, false), person_id: p.id, by: r.by,
+  why: r.reason, at: r.at,
+  num_sessions: COUNT {
+    MATCH (s:Session)
+    WHERE EXISTS { (a)-[:ATTENDED]->(s) } OR EXISTS { (a)<-[:USES]-(:LocalSpeaker)-[:HEARD_IN]->(s) }
+    RETURN s
+  },
+  shown_id: head(COLLECT {
+    MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person) WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } RETURN shown.id
+  })} AS account
+"""
+
+LIST_CALLED = """
+UNWIND $names AS name
+MATCH (p:Person {space: $space, display_name: name})
+MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person)
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } AND coalesce(shown.tombstone, false) = false
+RETURN DISTINCT name, shown.id AS id
+ORDER BY name, id
+"""
+
+
+async def list_accounts(tx: Tx, scope: ReadScope, *, page: Page, bound: bool | None = None) -> Paged[Account]:
+    """In the order in which they were heard of: all of the space for who reads everything, else those that are bound to the
+    asker, with nobody listening. `bound`: only those that are, or are not, somebody's."""
+    found = await rows(
+        tx, LIST_ACCOUNTS, space=scope.space, reads_all=scope.reads_all, own=_own(scope), bound=bound, **parameters(page)
+    )
+    hidden = {} if scope.reads_all else {"by": None, "why": None}
+    accounts = {row["account"]["id"]: Account(**{**row["account"], **hidden}) for row in found}
+    return paged(page, [row["place"] for row in found], accounts)
+
+
+async def list_called(tx: Tx, scope: ReadScope, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Ids of people who are called exactly so, as merges show them, by name; whether the viewer may know of them is asked of
+    find_people."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in await rows(tx, LIST_CALLED, space=scope.space, names=sorted(names)):
+        found[row["name"]].append(row["id"])
+    return {name: tuple(ids) for name, ids in found.items()}
+
+
+FIND_OWN = """
+MATCH (a:Account {space: $space, id: $account_id})-[:IS]->(p:Person)
+WHERE p.id IN $own
+RETURN a.id AS id
+"""
+
+
+async def is_own(tx: Tx, scope: ReadScope, account_id: str) -> bool:
+    """Whether it is bound to the asker, and they themselves ask."""
+    return bool(await rows(tx, FIND_OWN, space=scope.space, account_id=account_id, own=_own(scope)))
+
+
+def _own(scope: ReadScope) -> list[str]:
+    """Ids of the asker, where they themselves ask and nobody else hears it: with which logins somebody joins is theirs."""
+    alone = not scope.public_only and all(set(hearer) & set(scope.own) for hearer in scope.hearers)
+    return list(scope.own) if alone else []

@@ -4,19 +4,26 @@ follows for meetings that were before is put right after it, meeting by meeting:
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from service.graph.accounts import account_id
-from service.graph.driver import Graph
+from service.graph.access import ReadScope
+from service.graph.accounts import Account, list_called
+from service.graph.driver import Graph, Tx
+from service.graph.people import find_people
 from service.graph.signed_in import list_sessions_of_account
 from service.graph.write_accounts import bind_account, share_account, unbind_account
+from service.memory.labels import without_badge
 from service.pipelines.attribute import Attributed, attribute
 from service.pipelines.closing import embed
 from service.pipelines.resettle import TextsMissing
 from service.pipelines.revise_facts import revise_facts
 from service.types.audio import Samples, TextEmbedder
 from service.types.meeting import AccountKey
+
+MAX_SUGGESTED = 5
+"""People of one name whom an account may be: more help nobody to decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,12 @@ class Accounts:
         return AccountChanged(account, person_id, sum(moved), len(moved))
 
 
-def id_of(space: str, issuer: str, subject: str) -> str:
-    """Of the account that this names, whether it was ever heard of or not."""
-    return account_id(space, AccountKey(issuer, subject))
+async def list_suggested(tx: Tx, scope: ReadScope, accounts: Sequence[Account]) -> dict[str, tuple[str, ...]]:
+    """Whom each account (by id) that is nobody's may be, as ids of people: those whom the viewer knows by the name that the
+    platform shows for it. A proposal, and no more: anybody can type any name."""
+    wanted = {a.id: without_badge(a.name).name for a in accounts if a.name and a.person_id is None and not a.shared}
+    called = await list_called(tx, scope, set(wanted.values()))
+    people = await find_people(tx, scope, sorted({id for ids in called.values() for id in ids}))
+    known = {id for id, person in people.items() if person.display_name is not None}
+    found = {account: tuple(id for id in called.get(name, ()) if id in known) for account, name in wanted.items()}
+    return {account: ids[:MAX_SUGGESTED] for account, ids in found.items() if ids}

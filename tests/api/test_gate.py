@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,15 +18,18 @@ from graphql import GraphQLInterfaceType, GraphQLObjectType
 from service.api.jobs import JobType
 from service.api.limits import Limits
 from service.api.schema import make_schema
+from service.graph.accounts import account_id
 from service.graph.driver import Graph, changes, rows
 from service.graph.images import Shown, save_images
 from service.graph.jobs import JobStatus, NewJob, save_job
 from service.graph.spaces import ensure_space
+from service.graph.write_accounts import bind_account
 from service.graph.write_entities import entity_id
 from service.pipelines.entities import RememberEntities
 from service.settings import Settings
 from service.types.entities import EntityType
 from service.types.ids import derived, fresh
+from service.types.meeting import AccountKey
 from service.types.people import SpaceSettings
 from service.types.told import Image
 from service.wiring import Services
@@ -112,6 +116,9 @@ class House:
             self.tokens[name] = self.api.token(name, person_id=self.world.person(name))
         return self.tokens[name]
 
+    def login(self, name: str) -> str:
+        return account_id(self.world.space, AccountKey("zoom", f"{name}-at-zoom"))
+
     def outside(self, *names: str) -> set[str]:
         """Everything that may not show to who sees what `names` see: ids, texts, names, titles."""
         seen = {name for name in names if name}
@@ -137,6 +144,7 @@ class House:
             *names,
             *(self.proposals[name] for name in names),
             *(f"{who}'s zither" for who in FELT if seen != {who}),
+            *(f"{who}-at-zoom" for who in ("ana", "cleo") if seen != {who}),
             *(id for id, told in self.entities.items() if told <= {self.world.message(i) for i in hidden}),
             *(words for i in self.untold(seen) for words in (fact_id(self.world, i), TOLD[i].statement.split("}")[-1])),
         }
@@ -180,6 +188,10 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
             name: await corrected(world, account, ["cleo", "ben", name], why=f"why {name} thought so", messages=[1, 4])
             for name, account in accounts.items()
         }
+        for name in ("ana", "cleo"):
+            login = AccountKey("zoom", f"{name}-at-zoom")
+            why, now = f"why {name} thought so", datetime.now(UTC)
+            await graph.write(bind_account, space, login, world.person(name), actor="admin", why=why, at=now)
         proposals = {name: await proposed(world, about, name, evidence) for name, (about, evidence) in NAMES.items()}
         yield House(api, world, jobs, corrections, proposals, await spoken_of(services, world))
 
@@ -225,6 +237,7 @@ def arguments(house: House, ids: Iterable[str]) -> dict[str, list[str]]:
         "whoIsThis": ["first: 3"],  # the voice of the garden, and Zoe
         "nameProposals": ["first: 9"],
         "corrections": ["first: 9, undoneToo: true"],
+        "accounts": ["first: 9"],
         "facts": ["first: 20"],
         "entities": ["first: 20"],
         "commitments": [f'first: 9, to: "{people[3]}"'],
@@ -302,6 +315,8 @@ async def test_the_walk_sees_what_may_be_seen(house: House) -> None:
         assert ("Somebody unresolved mumbles" in unknown, "Nobody knows" in unknown) == (given is not None, False)
         why = "".join(answer for query, answer in answers.items() if ": explainIdentity(" in query)
         assert ("bounded" in why, "Cleo" in why) == (given is not None, False)
+        logins = "".join(answer for query, answer in answers.items() if ": accounts(" in query)
+        assert ("ana-at-zoom" in logins, "cleo-at-zoom" in logins) == (given is not None, False)
         rest = "".join(answer for query, answer in answers.items() if ": corrections(" in query or ": nameProposals(" in query)
         assert ("why ana thought so" in rest, "Benedict" in rest) == (given is not None, given is not None)
         felt = "".join(answer for query, answer in answers.items() if ": affect" in query)
@@ -371,6 +386,13 @@ async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: Hou
         ('markNotSame(personId: $id, otherId: "x", idempotencyKey: "$key")', house.world.person("cleo"), fresh()),
         ('reassignMessages(messageIds: [$id], idempotencyKey: "$key")', house.world.message(4), fresh()),
         ('undoCorrection(correctionId: $id, idempotencyKey: "$key")', house.corrections["cleo"], fresh()),
+        (
+            'bindAccount(issuer: "zoom", subject: "x", personId: $id, idempotencyKey: "$key")',
+            house.world.person("cleo"),
+            fresh(),
+        ),
+        ('unbindAccount(accountId: $id, idempotencyKey: "$key")', house.login("cleo"), fresh()),
+        ('shareAccount(accountId: $id, shared: true, idempotencyKey: "$key")', house.login("cleo"), fresh()),
         ('applyName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Cleopatra"], fresh()),
         ('rejectName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Benedict"], fresh()),
         ('joinEntities(entityId: $id, ofId: "x", idempotencyKey: "$key")', knee, fresh()),

@@ -22,6 +22,7 @@ COMMITTED = Path(service.api.__file__).parent / "schema.graphql"
 schema = make_schema(development=True)
 OURS = {n: t for n, t in schema._schema.type_map.items() if not n.startswith("__") and n not in {"ID", "DateTime"}}
 BOUNDED = {
+    "Account.suggestions": "five at most",
     "Message.addressees": "who is addressed in one turn",
     "Hit.found": "one for each tool",
     "SearchResult.hits": "capped by `first`",
