@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from service.connectors.live import CONNECTORS
-from tests.unit.connectors.cases import LIVE_SAMPLES, NOT_YET, SECTIONS, SHOWN
+from tests.unit.connectors.cases import LIVE_SAMPLES, SECTIONS, SHOWN
 from tests.unit.connectors.test_cases_files import GOLDEN, REFUSED
 
 TESTS = Path(__file__).parents[2]
@@ -29,9 +29,30 @@ def test_the_tests_that_a_case_names_are_there(case: int) -> None:
     assert SHOWN[case] and not missing
 
 
-def test_every_case_names_a_test_or_what_is_missing() -> None:
-    numbers = {number for section in SECTIONS.values() for number in section}
-    assert set(SHOWN) | set(NOT_YET) == numbers and not set(SHOWN) & set(NOT_YET)
+def numbered() -> dict[int, set[str]]:
+    """Case → the tests whose names say its number: test_case_12_and_a15_…"""
+    found: dict[int, set[str]] = {}
+    for path in TESTS.rglob("test_*.py"):
+        for name, numbers in re.findall(r"def (test_case_(\d+(?:_and_\d+)*)\w*)", path.read_text()):
+            for number in numbers.split("_and_"):
+                found.setdefault(int(number), set()).add(f"{path.relative_to(TESTS)}::{name}")
+    return found
+
+
+def test_every_case_has_a_test() -> None:
+    shown = {case for case, tests in SHOWN.items() if tests} | set(numbered())
+    assert {number for section in SECTIONS.values() for number in section} <= shown
+
+
+@pytest.mark.parametrize("section", ["Delivery and ordering", "Who spoke", "Times"])
+def test_of_live_meetings_every_case_of_a_section_has_a_test_of_its_own(section: str) -> None:
+    live = {
+        case
+        for case, tests in numbered().items()
+        for test in tests
+        if test.startswith(("unit/memory/meeting/", "unit/connectors/live/"))
+    }
+    assert set(SECTIONS[section]) <= live
 
 
 @pytest.mark.needs_shared
