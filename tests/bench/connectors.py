@@ -1,11 +1,12 @@
 """How long does a transcript file take to be read, and does ten times the file take ten times as long?
 
-`python -m tests.bench.connectors [--quick] [--formats vtt,json] [--json PATH]`: every format at 2 MB and at 20 MB (quick: 0.2
-and 2), CPU of this process from the file on disk to turns, its format found by content. Turns and words are counted against
-what was written."""
+`python -m tests.bench.connectors [--quick] [--parts files,webhook] [--formats vtt,json] [--json PATH]`. Files: every format at
+2 MB and at 20 MB (quick: 0.2 and 2), CPU of this process from the file on disk to turns, its format found by content; turns and
+words are counted against what was written. Webhook: see connector_webhook.py."""
 
 from __future__ import annotations
 
+import argparse
 import gc
 import tempfile
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 import webvtt
 
 from service.connectors.files import read_transcript
+from tests.bench import connector_webhook
 from tests.bench.connector_files import MAKE as KINDS
 from tests.bench.connector_files import WORDS, made
 from tests.bench.report import Report, arguments
@@ -25,13 +27,27 @@ WITHOUT_TEXT = {"rttm"}
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--formats", default=",".join(KINDS), help="which of them, separated by commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="which of them, separated by commas")
     options = parser.parse_args()
     report = Report("connectors")
+    for part in options.parts.split(","):
+        PARTS[part](report, options)
+    report.finish(options.json)
+
+
+def _files(report: Report, options: argparse.Namespace) -> None:
     small = SMALL // 10 if options.quick else SMALL
     with tempfile.TemporaryDirectory() as folder:
         for kind in options.formats.split(","):
             _measure(report, kind, small, Path(folder) / "meeting")
-    report.finish(options.json)
+
+
+def _webhook(report: Report, options: argparse.Namespace) -> None:
+    connector_webhook.run(report, quick=options.quick)
+
+
+PARTS = {"files": _files, "webhook": _webhook}
+"""What is measured; `--parts` chooses."""
 
 
 def _measure(report: Report, kind: str, small: int, path: Path) -> None:
