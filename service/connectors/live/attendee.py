@@ -16,7 +16,19 @@ from dataclasses import dataclass
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field
 from service.connectors.live import Delivery, Read
-from service.connectors.live.bodies import at_epoch, at_iso, document, epoch, id_of, is_true, keyed, need_id, reading, starting
+from service.connectors.live.bodies import (
+    at_epoch,
+    at_iso,
+    document,
+    epoch,
+    id_of,
+    is_true,
+    keyed,
+    need_id,
+    reading,
+    starting,
+    within_meeting,
+)
 from service.connectors.live.frames import base64_samples, rate_of
 from service.connectors.live.signatures import by_use, verify_canonical_json, verify_shared_secret
 from service.types.audio import Segment, Word
@@ -106,7 +118,7 @@ def _uttered(data: Field) -> Iterator[MeetingEvent]:
     if text is None:
         return
     start = _needed(data["timestamp_ms"])
-    lasts = data["duration_ms"].seconds(MILLISECONDS)
+    lasts = within_meeting(data["duration_ms"], MILLISECONDS)
     end = starting(start, text).end if lasts is None else start + max(0.0, lasts)
     words = tuple(_words(told["words"], start, end))
     yield Uttered(

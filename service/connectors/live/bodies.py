@@ -20,6 +20,8 @@ from service.types.meeting import Heard, MeetingEvent
 LONGEST = 4e9
 """Seconds: what counts from 1970 is after 2001 and before 2096; anything else is in another unit or a mistake."""
 FIRST = 1e9
+MEETING = 31 * 86_400.0
+"""Seconds that a meeting lasts at most, as MeetingConfig.longest of service.memory.meeting."""
 MAX_ID = 500
 """Characters of a provider's id."""
 
@@ -96,7 +98,30 @@ def at_iso(field: Field) -> datetime | None:
     found = moment(text)
     if found is None:
         raise field.refuse("a date with a time")
-    return None if found.tzinfo is None else found.astimezone(UTC)
+    if found.tzinfo is None:
+        return None
+    if not FIRST <= found.timestamp() <= LONGEST:
+        raise field.refuse("a date of this century")
+    return found.astimezone(UTC)
+
+
+def within_meeting(field: Field, per_second: float = 1.0) -> float | None:
+    """Seconds since its start, or that something in it lasts; None when absent.
+
+    Raises TranscriptUnreadable for what is longer than any meeting: it is in another unit, or counts from elsewhere."""
+    seconds = field.seconds(per_second)
+    if seconds is not None and abs(seconds) > MEETING:
+        raise field.refuse(
+            "seconds within a meeting" if per_second == 1.0 else f"a time within a meeting in 1/{per_second:g} s"
+        )
+    return seconds
+
+
+def until(start: float, end: float, field: Field) -> float:
+    """`end`, not before `start`. Raises TranscriptUnreadable where it is of another meeting."""
+    if end - start > MEETING:
+        raise field.refuse("an end in the same meeting")
+    return max(start, end)
 
 
 def lasting(text: str) -> float:

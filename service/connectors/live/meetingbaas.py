@@ -20,7 +20,18 @@ from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, Tim
 from service.connectors.files.fields import Field, has, span
 from service.connectors.files.words import between
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read
-from service.connectors.live.bodies import at_epoch, at_iso, document, hashed, id_of, keyed, meeting_of, need_id, reading
+from service.connectors.live.bodies import (
+    at_epoch,
+    at_iso,
+    document,
+    hashed,
+    id_of,
+    keyed,
+    meeting_of,
+    need_id,
+    reading,
+    within_meeting,
+)
 from service.connectors.live.fetched import fetched_of
 from service.connectors.live.frames import binary_samples, rate_of
 from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
@@ -109,7 +120,7 @@ def began(status: Field) -> Iterator[MeetingEvent]:
 
 
 def _duration(data: Field) -> float | None:
-    seconds = data["duration_seconds"].number()
+    seconds = within_meeting(data["duration_seconds"])
     if seconds is not None and seconds < 0:
         raise data["duration_seconds"].refuse("seconds")
     return seconds
@@ -122,9 +133,9 @@ def _uttered(data: Field, bot: str | None) -> Iterator[MeetingEvent]:
         return
     final = data["isFinal"].value is not False
     words = [word for word in data["words"] if word.first_of("text", "word").text()]
-    times = [span(word["start"].seconds(), word["end"].seconds()) for word in words]
+    times = [times_of(word) for word in words]
     known = [time for time in times if time is not None]
-    start, end = data["utteranceStart"].seconds(), data["utteranceEnd"].seconds()
+    start, end = within_meeting(data["utteranceStart"]), within_meeting(data["utteranceEnd"])
     start = start if start is not None else known[0].start if known else None
     if start is None:
         raise data["utteranceStart"].refuse("utteranceStart in seconds, or words with times")
@@ -179,7 +190,7 @@ def _hull(words: Sequence[Word]) -> Segment:
 def _transcript(whole: Field) -> Iterator[MeetingEvent]:
     """The file that a finished bot points to, by names."""
     for utterance in whole["result"]["utterances"]:
-        segment = span(utterance["start"].seconds(), utterance["end"].seconds())
+        segment = times_of(utterance)
         if segment is None:
             raise utterance["start"].refuse("start and end, in seconds")
         yield from told(utterance, segment, utterance["speaker"])
@@ -191,7 +202,7 @@ def told(utterance: Field, segment: Segment, speaker: Field) -> Iterator[Meeting
     words = tuple(
         Word(text, time, word["confidence"].share())
         for word in utterance["words"]
-        if (text := word.first_of("word", "text").text()) and (time := span(word["start"].seconds(), word["end"].seconds()))
+        if (text := word.first_of("word", "text").text()) and (time := times_of(word))
     )
     text = utterance["text"].text() or " ".join(word.text for word in words)
     if text:
@@ -206,6 +217,11 @@ def told(utterance: Field, segment: Segment, speaker: Field) -> Iterator[Meeting
             words=words,
             language=utterance["language"].text(),
         )
+
+
+def times_of(item: Field) -> Segment | None:
+    """None without both."""
+    return span(within_meeting(item["start"]), within_meeting(item["end"]))
 
 
 def speaker_of(speaker: Field) -> Speaker:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field, has, span
 from service.connectors.live import Delivery, Read
-from service.connectors.live.bodies import document, id_of, keyed, reading
+from service.connectors.live.bodies import document, id_of, keyed, reading, within_meeting
 from service.connectors.live.meetingbaas import began, hello, sound, speaking, told
 from service.connectors.live.signatures import verify_shared_secret
 from service.types.meeting import Ended, MeetingEvent
@@ -75,12 +75,12 @@ def _events(kind: str, data: Field) -> Iterator[MeetingEvent]:
 
 def _part(part: Field) -> Iterator[MeetingEvent]:
     words = [word for word in part["words"] if word["word"].text()]
-    starts = [word["start"].seconds() for word in words]
-    ends = [word["end"].seconds() for word in words]
-    start = part.first_of("start_time", "offset").seconds()
+    starts = [within_meeting(word["start"]) for word in words]
+    ends = [within_meeting(word["end"]) for word in words]
+    start = within_meeting(part.first_of("start_time", "offset"))
     segment = span(
         start if start is not None else next((s for s in starts if s is not None), None),
-        part["end_time"].seconds() or max((end for end in ends if end is not None), default=start),
+        within_meeting(part["end_time"]) or max((end for end in ends if end is not None), default=start),
     )
     if segment is None:
         raise part["start_time"].refuse("start_time and end_time in seconds, or words with times")

@@ -17,7 +17,18 @@ from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, Tim
 from service.connectors.files.fields import Field
 from service.connectors.files.words import between
 from service.connectors.live import Delivery, EventUnreadable, Read
-from service.connectors.live.bodies import at_iso, document, hashed, id_of, is_true, keyed, need_id, reading
+from service.connectors.live.bodies import (
+    at_iso,
+    document,
+    hashed,
+    id_of,
+    is_true,
+    keyed,
+    need_id,
+    reading,
+    until,
+    within_meeting,
+)
 from service.connectors.live.frames import base64_samples, binary_samples
 from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 from service.types.audio import WITHOUT_SPACES, Segment, Word
@@ -43,8 +54,6 @@ PREFIXES = ("webhook-", "svix-")
 """Of its headers; the latter of workspaces made before December 2025, for status webhooks, with a secret of their own."""
 RATE = 16_000
 """Hz, of all its sound."""
-LONGEST = 7 * 86_400.0
-"""Seconds since a recording's start; what is above is in another unit."""
 PARTICIPANTS = {"join": Joined, "leave": Left, "update": Renamed}
 ACCOUNTS = {"zoom": "conf_user_id", "microsoft_teams": "user_id"}
 """What of `extra_data` is the same in every meeting, by its documentation; Zoom's `user_guid` is not."""
@@ -158,13 +167,14 @@ def _uttered(inner: Field, recording: str, *, final: bool) -> Iterator[MeetingEv
     whole = Segment(known[0].start, max(time.end for time in known))
     filled = between(times, whole, [len(text) + 1 for text in texts])
     blank = "" if language and language.partition("-")[0].lower() in WITHOUT_SPACES else " "
+    start = min(time.start for time in filled)
     yield from _began(recording, *(word["start_timestamp"] for word in words))
     yield Uttered(
         key="",
         speaker=speaker,
         text=blank.join(texts),
-        start=min(time.start for time in filled),
-        end=max(time.end for time in filled),
+        start=start,
+        end=until(start, max(time.end for time in filled), inner["words"]),
         base=base,
         slot=hashed(recording, speaker.handle),
         final=final,
@@ -205,10 +215,7 @@ def _moment(stamp: Field) -> tuple[float, Base]:
 
 def _relative(stamp: Field) -> float | None:
     """Seconds since the recording's start."""
-    seconds = stamp["relative"].number()
-    if seconds is not None and abs(seconds) > LONGEST:
-        raise stamp["relative"].refuse("seconds since the recording's start")
-    return seconds
+    return within_meeting(stamp["relative"])
 
 
 def _zero(stamp: Field) -> datetime | None:

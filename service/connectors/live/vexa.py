@@ -21,6 +21,7 @@ from service.connectors.files.fields import Field, has
 from service.connectors.files.source import speaker_label
 from service.connectors.live import Delivery, EventUnreadable, Read
 from service.connectors.live.bodies import (
+    MEETING,
     at_epoch,
     at_iso,
     document,
@@ -31,6 +32,8 @@ from service.connectors.live.bodies import (
     need_id,
     reading,
     starting,
+    until,
+    within_meeting,
 )
 from service.connectors.live.frames import base64_samples, binary_samples
 from service.connectors.live.signatures import WINDOW, verify_shared_secret, verify_timestamp_body
@@ -193,8 +196,8 @@ def _span(segment: Field, text: str) -> tuple[Segment, datetime | None, Base]:
     if start_at is not None:
         after = zero + timedelta(seconds=end) if zero is not None and end is not None else end_at
         begin = start_at.timestamp()
-        until = after.timestamp() if after is not None else starting(begin, text).end
-        return Segment(begin, max(begin, until)), zero, Base.EPOCH
+        last = after.timestamp() if after is not None else starting(begin, text).end
+        return Segment(begin, until(begin, last, segment["end"])), zero, Base.EPOCH
     if start is None:
         raise segment["start"].refuse("start and end in seconds, or absolute_start_time and absolute_end_time")
     return Segment(start, max(start, starting(start, text).end if end is None else end)), None, Base.MEETING
@@ -208,7 +211,7 @@ def _times(segment: Field, side: str) -> tuple[float | None, datetime | None]:
         return None, at or at_iso(told)
     seconds = told.number()
     if seconds is None or abs(seconds) < EPOCH:
-        return seconds, at
+        return within_meeting(told), at
     return None, at or at_epoch(told)
 
 
@@ -223,7 +226,7 @@ def _words(words: Field, base: Base, zero: datetime | None) -> Iterator[Word]:
     after = zero.timestamp() if zero is not None else 0.0
     for word in words:
         start, end, text = word["start"].number(), word["end"].number(), word["word"].text()
-        if text and start is not None and end is not None and abs(start) < EPOCH:
+        if text and start is not None and end is not None and max(abs(start), abs(end)) <= MEETING:
             yield Word(text, Segment(after + start, after + max(start, end)), word["probability"].share())
 
 

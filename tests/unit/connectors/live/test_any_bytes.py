@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.connectors.live import CONNECTORS, Delivery, EventUnreadable, Read, SignatureWrong, connector
+from service.connectors.live.bodies import MEETING as LONGEST_MEETING
 from service.connectors.live.fetched import MEETING, WHAT
 from service.types.meeting import Spoke, Uttered
 from tests.unit.connectors.live import bots
@@ -77,7 +78,7 @@ def told(provider: str, delivery: Delivery) -> Read | None:
     for event in found.events:
         if isinstance(event, Uttered):
             assert event.text and event.key and math.isfinite(event.start) and event.start <= event.end
-            assert event.end <= 4.2e9
+            assert event.end <= 4.2e9 and event.end - event.start <= LONGEST_MEETING
         elif isinstance(event, Spoke):
             assert math.isfinite(event.start)
     return found
