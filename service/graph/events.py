@@ -63,16 +63,18 @@ RETURN e {.*} AS event ORDER BY e.created_at, e.id LIMIT $limit
 
 
 async def list_events(
-    tx: Tx, scope: ReadScope, *, kinds: Collection[EventKind], since: datetime, had: Collection[str], limit: int
-) -> tuple[list[Event], dict[str, ToldEvent]]:
-    """Events from `since` on, oldest first, without those `had`; and by id, what the scope may know of those it may know of.
-
-    The first are for who goes on from there (their ids and times); the second alone may be told."""
+    tx: Tx, space: str, *, kinds: Collection[EventKind], since: datetime, had: Collection[str], limit: int
+) -> list[Event]:
+    """Events from `since` on, oldest first, without those `had`: for nobody's eyes, to be told by `list_told`."""
     wanted = [kind.value for kind in kinds]
-    found = await rows(tx, LIST_EVENTS, space=scope.space, since=since, kinds=wanted, had=list(had), limit=limit)
-    events = [event_of(row["event"]) for row in found]
-    told = {event.id: await find_told(tx, scope, event) for event in events}
-    return events, {id: one for id, one in told.items() if one is not None}
+    found = await rows(tx, LIST_EVENTS, space=space, since=since, kinds=wanted, had=list(had), limit=limit)
+    return [event_of(row["event"]) for row in found]
+
+
+async def list_told(tx: Tx, scope: ReadScope, events: Sequence[Event]) -> list[ToldEvent]:
+    """What the scope may know of `events`, of those it may know of."""
+    told = [await find_told(tx, scope, event) for event in events if event.space == scope.space]
+    return [one for one in told if one is not None]
 
 
 async def find_told(tx: Tx, scope: ReadScope, event: Event) -> ToldEvent | None:

@@ -124,7 +124,7 @@ ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place EN
 """
 
 REPLAY_ONE = """
-MATCH (d:WebhookDelivery {id: $id, space: $space})
+MATCH (d:WebhookDelivery {id: $id, space: $space, webhook_id: $webhook_id})
 WITH d, d.lease IS NULL OR d.next_at <= datetime() AS free
 SET d.status = CASE WHEN free THEN 'waiting' ELSE d.status END, d.attempts = CASE WHEN free THEN 0 ELSE d.attempts END,
   d.next_at = CASE WHEN free THEN datetime() ELSE d.next_at END
@@ -189,9 +189,9 @@ async def list_deliveries(
     return paged(page, [row["place"] for row in found], {row["delivery"]["id"]: _delivery(row["delivery"]) for row in found})
 
 
-async def replay_one(tx: Tx, space: str, id: str) -> WebhookDelivery:
+async def replay_one(tx: Tx, space: str, webhook_id: str, id: str) -> WebhookDelivery:
     """To be sent again, with the same id; as it is, while a process has it. Raises NotFound."""
-    found = await rows(tx, REPLAY_ONE, space=space, id=id)
+    found = await rows(tx, REPLAY_ONE, space=space, webhook_id=webhook_id, id=id)
     if not found:
         raise NotFound(kind="delivery", id=id)
     return _delivery(found[0]["delivery"])

@@ -66,6 +66,12 @@ def checked_url(given: str, config: CallConfig) -> str:
     return given
 
 
+def shown_url(url: str) -> str:
+    """The address without its query, in which some receivers want a secret of theirs."""
+    bare, asked, _ = url.partition("?")
+    return f"{bare}?…" if asked else bare
+
+
 class Caller:
     """One for a process; `close` it. Connections are not kept: one that was proved to be a host's must not serve another's that
     has the same address."""

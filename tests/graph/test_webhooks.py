@@ -425,16 +425,17 @@ async def test_one_delivery_is_sent_again_and_a_webhook_that_is_removed_leaves_n
         await office.happens()
         async with office.working():
             (sent,) = await office.settled(DeliveryStatus.SENT)
-            again = await office.graph.write(replay_one, office.space, sent.id)
+            again = await office.graph.write(replay_one, office.space, made.webhook.id, sent.id)
             assert (again.status, again.attempts) == (DeliveryStatus.WAITING, 0)
             first, second = await receiver.until(2)
             assert first.id == second.id
             await office.settled(DeliveryStatus.SENT)
         await office.graph.write(forget_webhook, office.space, made.webhook.id, actor="admin")
         assert await office.deliveries() == ()
-        for work in (replay_one, get_webhook):
-            with pytest.raises(NotFound):
-                await office.graph.write(work, office.space, sent.id)
+        with pytest.raises(NotFound):
+            await office.graph.write(replay_one, office.space, made.webhook.id, sent.id)
+        with pytest.raises(NotFound):
+            await office.now(made.webhook.id)
 
 
 def ids(found: Sequence[WebhookDelivery]) -> list[str]:
