@@ -153,6 +153,11 @@ def keyed(meeting: str | None, events: Iterable[MeetingEvent]) -> tuple[MeetingE
     )
 
 
+def posted_id(delivery: Delivery, *headers: str) -> str | None:
+    """What the first of `headers` says that is there. None on a connection: its headers are those of its opening, one for all."""
+    return None if delivery.connection else next((delivery.headers[h] for h in headers if delivery.headers.get(h)), None)
+
+
 def meeting_of(delivery: Delivery, *parameters: str) -> str | None:
     """As the URL names it, where the body does not: `?meeting=…`."""
     query = delivery.query or {}

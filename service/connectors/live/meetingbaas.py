@@ -29,6 +29,7 @@ from service.connectors.live.bodies import (
     keyed,
     meeting_of,
     need_id,
+    posted_id,
     reading,
     within_meeting,
 )
@@ -83,7 +84,7 @@ class MeetingBaas:
                 return hello(whole)
             if whole["event"].text() is None:
                 raise whole["event"].refuse("the kind of event")
-            return _event(whole["event"].text() or "", whole, delivery.headers.get("svix-id"))
+            return _event(whole["event"].text() or "", whole, posted_id(delivery, "svix-id"))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

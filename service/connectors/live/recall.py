@@ -25,6 +25,7 @@ from service.connectors.live.bodies import (
     is_true,
     keyed,
     need_id,
+    posted_id,
     reading,
     until,
     within_meeting,
@@ -96,8 +97,7 @@ class Recall:
             if kind is None:
                 raise whole["event"].refuse("the kind of event")
             meeting, events = _events(kind, whole["data"])
-            key = delivery.headers.get("webhook-id") or delivery.headers.get("svix-id")
-            return Read(meeting, events, delivery_key=key)
+            return Read(meeting, events, delivery_key=posted_id(delivery, "webhook-id", "svix-id"))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

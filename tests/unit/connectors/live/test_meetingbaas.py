@@ -44,6 +44,11 @@ def test_a_live_segment_is_a_line_of_the_bots_meeting() -> None:
     assert [w.text for w in told.words] == ["Hello", "everyone,", "hi."] and told.words[0].confidence == 0.9
 
 
+def test_the_id_of_a_sockets_opening_is_not_that_of_its_messages() -> None:
+    assert read("meetingbaas", baas_line(), headers={"svix-id": "m"}, connection="c1").delivery_key is None
+    assert read("meetingbaas", baas_line(), headers={"svix-id": "m"}).delivery_key == "m"
+
+
 def test_a_newer_partial_or_the_final_takes_the_partials_place_whoever_speaks() -> None:
     (partial,), (final,) = lines(final=False, speaker=None), lines()
     assert not partial.final and final.final and partial.slot == final.slot is not None

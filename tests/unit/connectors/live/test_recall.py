@@ -62,6 +62,13 @@ def test_the_moment_of_one_word_is_that_of_all_and_of_the_recordings_start() -> 
     assert again.key == began.key and again.at != began.at, "a recording begins once, whichever word tells it"
 
 
+def test_the_id_of_a_sockets_opening_is_not_that_of_its_messages() -> None:
+    """All of them would be one delivery."""
+    headers = {"webhook-id": "msg_1", "svix-id": "msg_1"}
+    assert read("recall", recall_line(), headers=headers, connection="c1").delivery_key is None
+    assert read("recall", recall_line(), headers=headers).delivery_key == "msg_1"
+
+
 def test_words_with_dates_alone_are_a_line_too() -> None:
     words = [{"text": "Hi", "start_timestamp": stamp(None, "2026-11-30T09:00:05Z"), "end_timestamp": None}]
     assert said((line(recall_line(words)),), SECOND) == [("200", "Hi", 5.0, 5.0, True)]
