@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from service.api.context import Runtime
 from service.api.errors import incident
-from service.api.hooks import hooks_router
+from service.api.hooks import HooksConfig, hooks_router
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.jobs import runner
 from service.api.schema import make_schema
@@ -64,6 +64,7 @@ def create_app(
     stream: StreamConfig | None = None,
     webhooks: WorkerConfig | None = None,
     deliveries: InboxConfig | None = None,
+    hooks: HooksConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -103,7 +104,7 @@ def create_app(
     app.include_router(graphql_router(runtime, make_schema(development=settings.development), settings.development, config))
     app.include_router(rest_router(runtime, config))
     app.include_router(stream_router(runtime, stream or StreamConfig()))
-    app.include_router(hooks_router(runtime))
+    app.include_router(hooks_router(runtime, hooks))
     app.add_exception_handler(VoicegraphError, told)
     app.add_middleware(Bounded, config=config)
     return app

@@ -95,9 +95,13 @@ class _Room:
                     if self._bytes > self._config.bodies_bytes:
                         raise HooksBusy(seconds=1)
                     body += chunk
+        except BaseException as error:
+            self._bytes -= taken
+            if isinstance(error, TimeoutError | ClientDisconnect):
+                raise DeliveryStalled(seconds=self._config.body_seconds) from None
+            raise
+        try:
             yield bytes(body)
-        except (TimeoutError, ClientDisconnect):
-            raise DeliveryStalled(seconds=self._config.body_seconds) from None
         finally:
             self._bytes -= taken
 

@@ -40,10 +40,10 @@ class InboxConfig:
     """That wait for a transaction: a second's worth of what one process gets written."""
     queued_bytes: int = 64_000_000
     """Of their bodies: what a process may hold in memory for it."""
-    waiting: int = 20_000
-    """In the graph and not taken in yet, of all sources: minutes of the worker's work."""
+    waiting: int = 50_000
+    """In the graph and not taken in yet, of all sources: counting them takes 50 ms, once a second."""
     waiting_of_source: int = 10_000
-    """Of one source, so that one that floods leaves room for the others."""
+    """Of one source, so that one that floods leaves room for the others: minutes of the worker's work."""
     count_seconds: float = 1.0
     """How old the count of these may be; what this process adds meanwhile is counted at once."""
     write_seconds: float = 5.0

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from service.api.hooks import HooksConfig
 from service.connectors.live.signatures import webhook_id_headers
 from service.graph.deliveries import DeliveryShown, list_deliveries
 from service.graph.driver import Graph
@@ -79,13 +80,13 @@ class Backend:
 
 @asynccontextmanager
 async def delivering(
-    graph: Graph, data: Path, *, deliveries: InboxConfig | None = None, **settings: Any
+    graph: Graph, data: Path, *, deliveries: InboxConfig | None = None, hooks: HooksConfig | None = None, **settings: Any
 ) -> AsyncIterator[Backend]:
     """A service of its own, without sources yet."""
     (data / "secret").write_text(SECRET)
     (data / "sent").write_text(f"token:{SENT}\n")
     services = Services(Settings(data_dir=data, development=False, recogniser="none", **settings), graph)
-    async with serving(services, "", deliveries=deliveries) as api:
+    async with serving(services, "", deliveries=deliveries, hooks=hooks) as api:
         yield Backend(api, services.settings.sources_file)
 
 

@@ -14,6 +14,7 @@ import httpx
 import websockets
 from websockets.asyncio.client import ClientConnection
 
+from service.api.hooks import HooksConfig
 from service.api.http import HttpConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
@@ -129,10 +130,13 @@ async def serving(
     stream: StreamConfig | None = None,
     webhooks: WorkerConfig | None = None,
     deliveries: InboxConfig | None = None,
+    hooks: HooksConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(services, http=http, jobs=jobs, stream=stream, webhooks=webhooks, deliveries=deliveries)
+    app = create_app(
+        services, http=http, jobs=jobs, stream=stream, webhooks=webhooks, deliveries=deliveries, hooks=hooks
+    )  # fmt: skip
     server = server_of(app, http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:

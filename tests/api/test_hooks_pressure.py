@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 import websockets
 
+from service.api.hooks import HooksConfig
 from service.graph.deliveries import list_deliveries
 from service.graph.driver import Graph, GraphConfig
 from service.graph.paging import Page
@@ -72,6 +74,29 @@ async def test_a_full_inbox_asks_to_deliver_again(graph: Graph, space: str, tmp_
         assert (response.status_code, response.headers["retry-after"]) == (429, "5")
         assert response.json()["errors"][0]["extensions"]["code"] == "inbox_full"
         assert not await service.of(space).inbox()
+
+
+async def test_what_takes_too_long_to_come_or_to_be_kept_is_asked_for_again(graph: Graph, space: str, tmp_path: Path) -> None:
+    hooks = HooksConfig(body_seconds=0.3, answer_seconds=1e-6, connections=1)
+    async with delivering(graph, tmp_path, hooks=hooks) as service:
+        backend = service.of(space)
+
+        async def slow() -> AsyncIterator[bytes]:
+            yield b"{"
+            await asyncio.sleep(1.0)
+            yield b"}"
+
+        response = await backend.api.http.post("/v1/hooks/crm", content=slow())
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (408, "delivery_stalled")
+        response = await backend.post(said())
+        assert (response.status_code, response.headers["retry-after"]) == (429, "60")
+        url, headers = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm", {"Authorization": f"Bearer {SENT}"}
+        async with websockets.connect(url, additional_headers=headers):
+            with pytest.raises(websockets.InvalidStatus) as refused:
+                await websockets.connect(url, additional_headers=headers)
+            assert refused.value.response.status_code == 429
+        async with websockets.connect(url, additional_headers=headers):
+            pass
 
 
 async def test_while_neo4j_is_away_nothing_is_acknowledged_and_nothing_acknowledged_is_lost(
