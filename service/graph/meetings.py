@@ -111,6 +111,11 @@ MATCH (f:Meeting {id: $id})
 SET f.status = 'closed', f.expires_at = $expires_at
 """
 
+REOPEN_MEETING = """
+MATCH (f:Meeting {id: $id})
+SET f.status = 'open', f.expires_at = null
+"""
+
 EXPIRE_DELIVERIES = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $id AND d.status IN ['waiting', 'done'] AND d.seq >= 0
@@ -178,6 +183,12 @@ async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
     holds the meeting."""
     await changes(tx, CLOSE_MEETING, id=id, expires_at=expires_at)
     await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=expires_at)
+
+
+async def reopen_meeting(tx: Tx, id: str) -> None:
+    """What came late is told in a moment: until then it is open, so that whoever is left with it tells it. The caller holds the
+    meeting."""
+    await changes(tx, REOPEN_MEETING, id=id)
 
 
 async def begin_next(tx: Tx, id: str) -> None:

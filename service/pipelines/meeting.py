@@ -33,6 +33,7 @@ from service.graph.meetings import (
     close_meeting,
     find_meetings,
     hold_meeting,
+    reopen_meeting,
 )
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
@@ -195,12 +196,16 @@ class Meeting:
         if not done:
             return
         assert self._session is not None
+        is_late = self._closed and not self._state.finished  # what it changes is told after a while
 
         async def then(tx: Tx) -> None:
             await save_deliveries(tx, more)
             await mark_done(tx, self._feed.id, done, worker=self._worker)
+            if is_late:
+                await reopen_meeting(tx, self._feed.id)
 
         await self._session.write(then)
+        self._closed = self._closed and not is_late
         self._closed = self._closed and self._session.status is not SessionStatus.OPEN
 
     # ---- taking up, time, the end

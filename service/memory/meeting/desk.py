@@ -98,8 +98,10 @@ class Desk:
             self._tell(uid)
 
     def _finish(self) -> None:
-        """What never became final is told as it is."""
-        self._settle_origin()
+        """What never became final is told as it is. Where nothing was told yet, what comes late may still say when it began."""
+        known = (self._state.began, self._state.zero, self._state.first)
+        if any(self._roll.everybody()) or any(time is not None for time in known):
+            self._settle_origin()
         left = sorted((utterance for _, utterance in self._open.items()), key=self._place)
         for partial in left:
             self._open.drop(partial.uid)
