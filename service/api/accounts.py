@@ -14,13 +14,14 @@ import strawberry
 
 from service.api.connections import Connection, connection
 from service.api.context import Asked, Context, global_id, local_id
+from service.api.context import NotAllowed as Refused
 from service.api.corrections import why_of
 from service.api.jobs import once_per_key
 from service.api.loaders import Reading
 from service.api.memory import LIST, PersonType
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import NotFound as Missing
-from service.graph.accounts import Account, is_own, list_accounts
+from service.graph.accounts import Account, account_id, is_own, list_accounts
 from service.graph.paging import Page
 from service.pipelines.accounts import AccountChanged, Accounts, list_suggested
 from service.types.meeting import AccountKey
@@ -103,6 +104,8 @@ async def bind(context: Context, issuer: str, subject: str, person_id: str, why:
     principal = context.allowed("admin", "say whose an account is")
     account = AccountKey(short("issuer", issuer), short("subject", subject))
     person, why = local_id(person_id), why_of(why)
+    if account_id(context.space, account) == principal.account_id and "read_all" not in principal.scopes:
+        raise Refused(reason="A token for this account would read as that person: somebody else has to say that it is theirs.")
 
     async def change(accounts: Accounts) -> AccountChanged:
         return await accounts.bind(context.space, account, person, actor=principal.account_id, why=why)
@@ -111,8 +114,8 @@ async def bind(context: Context, issuer: str, subject: str, person_id: str, why:
     return await _once(context, principal, "bind_account", key, body, change)
 
 
-async def unbind(context: Context, account_id: str, why: str, key: str) -> AccountChangedType:
-    id, why = local_id(account_id, ACCOUNT), why_of(why)
+async def unbind(context: Context, account: str, why: str, key: str) -> AccountChangedType:
+    id, why = local_id(account, ACCOUNT), why_of(why)
     principal = context.allowed("ask", "give an account back")
     if "admin" not in principal.scopes and not await (await context.reading(Asked())).read(is_own, id):
         raise Missing(kind="account", id=id[:MAX_TEXT])
@@ -123,9 +126,9 @@ async def unbind(context: Context, account_id: str, why: str, key: str) -> Accou
     return await _once(context, principal, "unbind_account", key, {"account": id, "why": why}, change)
 
 
-async def share(context: Context, account_id: str, shared: bool, why: str, key: str) -> AccountChangedType:
+async def share(context: Context, account: str, shared: bool, why: str, key: str) -> AccountChangedType:
     principal = context.allowed("admin", "say who uses an account")
-    id, why = local_id(account_id, ACCOUNT), why_of(why)
+    id, why = local_id(account, ACCOUNT), why_of(why)
 
     async def change(accounts: Accounts) -> AccountChanged:
         return await accounts.share(context.space, id, shared, actor=principal.account_id, why=why)

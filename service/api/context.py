@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from service.api.tokens import TokenEntry, TokenFile
 from service.api.uploads import Uploads
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
+from service.graph.accounts import find_owner
 from service.graph.jobs import JobScope
 from service.pipelines.desk import Front
 from service.pipelines.jobs import Jobs
@@ -176,16 +177,25 @@ class Context(BaseContext):
             self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
         return principal
 
+    async def _bound(self, principal: Principal | None) -> Principal | None:
+        """With whose its account is, where the token is given to nobody: somebody said so, and it ends when that is taken back.
+        Who reads everything goes on doing so."""
+        if principal is None or principal.person_id is not None or "read_all" in principal.scopes:
+            return principal
+        person = await self.services.graph.read(find_owner, self.space, principal.account_id)
+        return principal if person is None else replace(principal, person_id=person)
+
     async def hearers(self) -> tuple[HeardVoice, ...]:
         """The voices named as hearing what is told. Raises InvalidInput, NotFound."""
         return tuple(await self._heard_each(self.credentials.asked.heard_by_voices))
 
     async def viewer(self, voice: HeardVoice | None, others: tuple[HeardVoice, ...]) -> Viewer | ViewerRefused:
         """Who asks now, with a voice that is no upload, as the credentials say. Raises TokenNotAccepted, NotAllowed."""
-        return await self._resolved(self.reader(), self.space, self.credentials.asked, voice, others)
+        principal = await self._bound(self.reader())
+        return await self._resolved(principal, self.space, self.credentials.asked, voice, others)
 
     async def _read_as(self, asked: Asked) -> Reading:
-        viewer = await self._viewer(self.reader(), self.space, asked)
+        viewer = await self._viewer(await self._bound(self.reader()), self.space, asked)
         return Reading(self.services.graph, viewer, await self.services.graph.read(read_scope, viewer))
 
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:

@@ -60,7 +60,8 @@ class SuggestionType:
     threshold: float | None = strawberry.field(description="From which cosine on nobody would have been asked.")
     why: str = strawberry.field(
         description="alike; exclusive: two voices of one session that may be one person; contradicting_label: the voice says "
-        "so and a label says otherwise; same_voice: other messages of the same voice are this person's."
+        "so and a label says otherwise; same_voice: other messages of the same voice are this person's. Of a login that the "
+        "voice came with: account, it is theirs; contradicts_account, it is theirs and the voice is not; several_accounts."
     )
 
     @classmethod
@@ -144,8 +145,8 @@ class DecidedType:
     policy: str | None = strawberry.field(description="Routing policy that decided.")
     encoder: str | None = strawberry.field(description="Speaker encoder whose cosines these are.")
     by: str | None = strawberry.field(
-        description="router (when the message came), settlement (at the session's end), voicegraph, or somebody who corrected "
-        "it: by account only for who reads everything."
+        description="router (when the message came), settlement (at the session's end), account (whose login it came with), "
+        "voicegraph, or somebody who corrected it: by account only for who reads everything."
     )
     reason: str | None = strawberry.field(
         description="Why, where the numbers do not say it. What a human gave as reason is for who reads everything."

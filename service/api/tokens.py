@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from service.errors import VoicegraphError
-from service.types.ids import derived, fresh
+from service.graph.accounts import account_id as id_of_account
+from service.types.ids import fresh
+from service.types.meeting import AccountKey
 from service.types.people import Principal
 
 SCOPES = frozenset({"ingest", "ask", "read_all", "admin"})
@@ -70,7 +72,7 @@ class TokenEntry:
 
 def account_id(space: str, issuer: str, subject: str) -> str:
     """Id of the Account that `issuer` and `subject` name."""
-    return derived("account", space, issuer, subject)
+    return id_of_account(space, AccountKey(issuer, subject))
 
 
 def parse(text: str, *, path: Path) -> tuple[TokenEntry, ...]:

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from service.cli import (
+    accounts,
     calibrate,
     corrections,
     engines,
@@ -22,6 +23,7 @@ from service.cli import (
     showing,
     sounds,
     tokens,
+    webhooks,
 )
 from service.cli.shown import show_error
 from service.errors import VoicegraphError
@@ -43,9 +45,11 @@ images.add_to(app)
 personas.add_to(app)
 sounds.add_to(app)
 corrections.add_to(memory.people)
+accounts.add_to(memory.people)
 machine.add_to(app)
 engines.add_to(app)
 tokens.add_to(app)
+webhooks.add_to(app)
 hooks.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
 app.command("replay")(replay.replay)

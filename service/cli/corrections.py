@@ -55,7 +55,7 @@ def merge(
     """
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        one, other = await _person(services, person), await _person(services, into)
+        one, other = await named_person(services, person), await named_person(services, into)
         return await correct.merge(services.settings.space, one, other, actor=actor, why=why, confirmed=confirmed)
 
     _corrected(change, space, as_json, settling=False)
@@ -70,7 +70,7 @@ def not_same(
     """
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        one, another = await _person(services, person), await _person(services, other)
+        one, another = await named_person(services, person), await named_person(services, other)
         return await correct.not_same(services.settings.space, one, another, actor=actor, why=why)
 
     _corrected(change, space, as_json, settling=False)
@@ -101,7 +101,7 @@ def split(
         return
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        one = await _person(services, person)
+        one = await named_person(services, person)
         return await correct.split(
             services.settings.space,
             one,
@@ -122,7 +122,7 @@ def _split_preview(person: str, messages: Sequence[str], voices: Sequence[str], 
         from service.cli.who import scope_of_all
         from service.graph.sessions import find_sessions
 
-        scope, one = await scope_of_all(services), await _person(services, person)
+        scope, one = await scope_of_all(services), await named_person(services, person)
         parts = await (await services.correct()).preview_split(scope, one)
         return parts, await services.graph.read(find_sessions, scope, sorted({p.session_id for p in parts}))
 
@@ -180,7 +180,7 @@ def reassign(
         raise typer.BadParameter("Say whose the messages are: --to PERSON, --new NAME, or --nobody.")
 
     async def change(services: Services, correct: Correct, actor: str) -> Corrected:
-        whose = await _person(services, to) if to else None
+        whose = await named_person(services, to) if to else None
         turns = message or await _unresolved(services, voice or "")
         return await correct.reassign(services.settings.space, turns, whose, actor=actor, why=why, name=new)
 
@@ -274,7 +274,7 @@ def _corrected(
     show(done, as_json, lambda: _told(done, undone))
 
 
-async def _person(services: Services, name_or_id: str) -> str:
+async def named_person(services: Services, name_or_id: str) -> str:
     """As `the_person`, and by id also somebody who is shown as another since a merge: to confirm it, or to split them."""
     from service.cli.who import the_person
     from service.graph.access import list_known_people

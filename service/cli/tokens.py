@@ -33,6 +33,9 @@ def create(
         list[str] | None, typer.Option(metavar="PERSON", help="Somebody it may ask for: a name or an id. May be repeated.")
     ] = None,
     scope: Scopes = None,
+    issuer: Annotated[
+        str, typer.Option(help="Who knows them by SUBJECT, as in `voicegraph people account`: mailto for an e-mail address.")
+    ] = "local",
     days: Annotated[int | None, typer.Option(min=1, help="Days until it expires. Default: never.")] = None,
     space: SpaceName = None,
     as_json: AsJson = False,
@@ -57,6 +60,7 @@ def create(
         scopes=scope or ["ask"],
         person_id=ids[person] if person else None,
         may_act_for=[ids[name] for name in act_for or ()],
+        issuer=issuer,
         expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
     )
     show({"token": token, **plain(entry)}, as_json, lambda: token)

@@ -51,6 +51,12 @@ async def resolve_accounts(tx: Tx, space: str, keys: Collection[AccountKey]) -> 
     return {key: bound[id] for key, id in ids.items() if id in bound}
 
 
+async def find_owner(tx: Tx, space: str, account: str) -> str | None:
+    """Whose the account with this id is, by the same rules. For making a Viewer, before there is anybody to gate for."""
+    found = await rows(tx, RESOLVE_ACCOUNTS, space=space, ids=[account])
+    return found[0]["person_id"] if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """A login, for who reads everything; or their own, for whom it is bound to."""

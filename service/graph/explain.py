@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_EVIDENCE = 24
 """Turns that a voice is known by: at most 12 a channel are kept, two channels are the usual."""
-MACHINE = frozenset({"router", "settlement", "voicegraph"})
+MACHINE = frozenset({"router", "settlement", "account", "voicegraph"})
 """What decides without a human; all others are people, and which of them is for who reads all."""
 
 
@@ -41,7 +41,7 @@ class Decided:
     policy: str | None
     encoder: str | None
     by: str | None
-    """router, settlement, voicegraph (a merge), or `somebody`: a human."""
+    """router, settlement, account (a login), voicegraph (a merge), or `somebody`: a human."""
     reason: str | None
     person: Person | None
     """As merges show them; None for nobody, and for somebody the viewer may not know of."""

@@ -64,7 +64,8 @@ class Suggestion:
     threshold: float | None
     """From which cosine on it would have been decided without asking."""
     why: str
-    """exclusive | alike | contradicting_label, or same_voice: other turns of the same voice are this person's."""
+    """exclusive | alike | contradicting_label; account | contradicts_account | several_accounts: by the login it came with; or
+    same_voice: other turns of the same voice are this person's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ def test_the_promised_commands_are_there() -> None:
         entities read, entities list, entities themes, entities about, entities same, entities apart,
         persona agree, persona withdraw, persona read, persona show, persona felt,
         persona share, persona unshare, persona shared, sounds agree, sounds withdraw, sounds find, sounds save, sounds keep,
-        search, who, images find, images embed, engine sync, engine forget, formats"""
+        search, who, images find, images embed, engine sync, engine forget, formats,
+        people account list, people account bind, people account unbind, people account shared"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
 
