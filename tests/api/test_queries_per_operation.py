@@ -56,8 +56,8 @@ async def counted(graph: Graph, space: str, tmp_path: Path) -> AsyncIterator[tup
     counting = Counting(graph._driver, graph.config, graph.version)
     services = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", space=space), counting)
     async with serving(services, space) as api:
-        before = -1
-        while counting.queries != before:  # until what a service sweeps when it starts is swept
+        before = -10
+        while counting.queries > before + 4:  # until what a service sweeps when it starts is swept; workers look once a second
             before = counting.queries
             await asyncio.sleep(0.5)
         yield api, counting, world
@@ -96,8 +96,11 @@ async def test_a_full_page_takes_as_many_queries_as_one_item(
     taken = []
     for first in (1, 2, 8):
         await api.data(query % first, token)  # models and space settings are there
-        graph.queries = 0
-        await api.data(query % first, token)
-        taken.append(graph.queries)
+        times = []
+        for _ in range(3):  # now and then a worker of the service looks meanwhile whether there is something to do
+            graph.queries = 0
+            await api.data(query % first, token)
+            times.append(graph.queries)
+        taken.append(min(times))
     assert max(taken) <= GATE + most, taken
     assert taken[1] == taken[2], taken
