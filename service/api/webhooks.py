@@ -141,7 +141,7 @@ WebhookReplayedOutcome: TypeAlias = Annotated[
     strawberry.union("WebhookReplayedOutcome", description="How much is told again, or why nothing is."),
 ]
 WebhookTriedOutcome: TypeAlias = Annotated[
-    WebhookTriedType | NotFound | NotAllowed | InvalidInput,
+    WebhookTriedType | NotFound | NotAllowed | Conflict | InvalidInput,
     strawberry.union("WebhookTriedOutcome", description="What came of it, or why nothing was sent."),
 ]
 
@@ -302,15 +302,19 @@ async def _replay(
     return WebhookReplayedType(num_deliveries=done["replayed"])
 
 
-async def try_webhook(info: Info, id: Which) -> WebhookTriedOutcome:
-    outcome: WebhookTriedOutcome = await expected(_try(info.context, local_id(id, WEBHOOK)))
+async def try_webhook(info: Info, id: Which, idempotency_key: Key) -> WebhookTriedOutcome:
+    outcome: WebhookTriedOutcome = await expected(_try(info.context, local_id(id, WEBHOOK), idempotency_key))
     return outcome
 
 
-async def _try(context: Context, id: str) -> WebhookTriedType:
-    context.allowed("admin", "try a webhook out")
-    called = await context.services.webhooks().try_out(context.space, id)
-    return WebhookTriedType(arrived=called.arrived, http_status=called.http_status, error=called.error)
+async def _try(context: Context, id: str, key: str) -> WebhookTriedType:
+    principal = context.allowed("admin", "try a webhook out")
+
+    async def do() -> Mapping[str, Any]:
+        called = await context.services.webhooks().try_out(context.space, id)
+        return {"arrived": called.arrived, "http_status": called.http_status, "error": called.error}
+
+    return WebhookTriedType(**await once_per_key(context, principal, "try_webhook", key, {"webhook": id}, do))
 
 
 async def _webhook(context: Context, id: str) -> WebhookType:

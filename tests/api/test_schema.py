@@ -95,6 +95,13 @@ BOUNDED = {
     "Query.meetingSources": "as many as somebody configured",
     "DeliveriesRetried.waitingIds": "of one request",
     "DeliveriesRetried.stillDead": "of one request",
+    "Query.webhooks": "fifty at most",
+    "Webhook.kinds": "a closed set",
+    "PersonUnresolved.voices": "capped when it is written",
+    "PersonUnresolved.people": "capped when it is written",
+    "IdentityRevised.people": "concerned by one correction",
+    "IdentityRevised.sessions": "of one correction",
+    "SomethingErased.people": "capped when it is written",
 }
 
 

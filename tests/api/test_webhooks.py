@@ -38,7 +38,8 @@ LIST = "{ webhooks { id url kinds status disabledWhy failures } }"
 DELIVERIES = """query($id: ID, $status: [WebhookDeliveryStatus!]) { webhookDeliveries(webhookId: $id, status: $status) {
   edges { node { id webhookId eventId kind status attempts httpStatus error } } } }"""
 CHANGE = 'mutation($id: ID!) {{ {}(id: $id, idempotencyKey: "{}"{}) {{ __typename ... on Problem {{ code }} {} }} }}'
-TRY = "mutation($id: ID!) { tryWebhook(id: $id) { __typename ... on WebhookTried { arrived httpStatus error } } }"
+TRY = """mutation($id: ID!, $key: String!) { tryWebhook(id: $id, idempotencyKey: $key) {
+  __typename ... on WebhookTried { arrived httpStatus error } } }"""
 FOLLOW = """subscription($kinds: [EventKind!], $since: DateTime) { events(kinds: $kinds, since: $since) {
   __typename ... on SpaceEvent { id kind at } ... on SessionReady { sessionId numMessages numPeople numUnresolved }
   ... on PersonUnresolved { sessionId voices people numTurns }
@@ -111,7 +112,7 @@ async def test_an_administrator_adds_a_webhook_and_it_is_told_by_the_service(api
         assert (sent["webhookId"], sent["eventId"], sent["httpStatus"]) == (made["webhook"]["id"], event, 204)
         listed = json.dumps([await api.data(LIST, token), await deliveries(api, token)])
         assert made["secret"] not in listed and "theirs" not in listed
-        tried = (await api.data(TRY, token, id=made["webhook"]["id"]))["tryWebhook"]
+        tried = (await api.data(TRY, token, id=made["webhook"]["id"], key=fresh()))["tryWebhook"]
         assert tried == {"__typename": "WebhookTried", "arrived": True, "httpStatus": 204, "error": None}
 
 
@@ -169,7 +170,7 @@ async def test_webhooks_of_another_space_are_not_there(api: Api) -> None:
     for name in ("removeWebhook", "enableWebhook", "rotateWebhookSecret"):
         answers = [(await api.data(change(name), other, id=id))[name] for id in (made["webhook"]["id"], f"Webhook:{fresh()}")]
         assert answers == [{"__typename": "NotFound", "code": "not_found"}] * 2
-    assert (await api.data(TRY, other, id=made["webhook"]["id"]))["tryWebhook"]["__typename"] == "NotFound"
+    assert (await api.data(TRY, other, id=made["webhook"]["id"], key=fresh()))["tryWebhook"]["__typename"] == "NotFound"
 
 
 async def test_a_new_secret_is_another_and_shown_once(api: Api) -> None:
@@ -271,7 +272,7 @@ async def test_the_example_takes_what_is_signed_and_nothing_else(api: Api) -> No
     assert started.stdout is not None
     try:
         assert str(port) in (await started.stdout.readline()).decode()
-        tried = (await api.data(TRY, token, id=made["webhook"]["id"]))["tryWebhook"]
+        tried = (await api.data(TRY, token, id=made["webhook"]["id"], key=fresh()))["tryWebhook"]
         assert tried["arrived"]
         assert (await started.stdout.readline()).startswith(b"test ")
         now = str(int(datetime.now(UTC).timestamp()))
