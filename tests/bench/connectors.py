@@ -1,8 +1,8 @@
 """How long does a transcript file take to be read, and does ten times the file take ten times as long?
 
-`python -m tests.bench.connectors [--quick] [--parts files,webhook] [--formats vtt,json] [--json PATH]`. Files: every format at
-2 MB and at 20 MB (quick: 0.2 and 2), CPU of this process from the file on disk to turns, its format found by content; turns and
-words are counted against what was written. Webhook: see connector_webhook.py."""
+`python -m tests.bench.connectors [--quick] [--parts files,fold,webhook] [--formats vtt,json] [--json PATH]`. Files: every
+format at 2 MB and at 20 MB (quick: 0.2 and 2), CPU of this process from the file on disk to turns, its format found by content;
+turns and words are counted against what was written. Fold and webhook: see connector_fold.py and connector_webhook.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import webvtt
 
 from service.connectors.files import read_transcript
-from tests.bench import connector_webhook
+from tests.bench import connector_fold, connector_webhook
 from tests.bench.connector_files import MAKE as KINDS
 from tests.bench.connector_files import WORDS, made
 from tests.bench.report import Report, arguments
@@ -46,7 +46,11 @@ def _webhook(report: Report, options: argparse.Namespace) -> None:
     connector_webhook.run(report, quick=options.quick)
 
 
-PARTS = {"files": _files, "webhook": _webhook}
+def _fold(report: Report, options: argparse.Namespace) -> None:
+    connector_fold.run(report, quick=options.quick)
+
+
+PARTS = {"files": _files, "fold": _fold, "webhook": _webhook}
 """What is measured; `--parts` chooses."""
 
 

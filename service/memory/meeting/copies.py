@@ -22,7 +22,9 @@ class CopiesConfig:
     overlap: float = 0.5  # of the shorter, in which both go on
     words: int = 4  # from which the same words under two labels are no coincidence
     same: float = 0.8  # of the shorter's words that are the longer's, in order: two recognisers hear one voice
-    loose: float = 1.5  # times the shorter's length within which they stand in the longer
+    inside: float = 0.9  # … where the longer says more: in a long line, a few words in a row stand by chance
+    more: float = 1.5  # times the shorter's length, from which the longer says more
+    loose: float = 1.25  # times the shorter's length within which they stand in the longer
     most: int = 64  # things said around one time that are compared; more are no conversation
 
 
@@ -90,11 +92,12 @@ def _one_tile(one: Line, other: Line) -> bool:
 def _contains(long: tuple[str, ...], short: tuple[str, ...], config: CopiesConfig) -> bool:
     if long == short:
         return True
+    needed = config.inside if len(long) > config.more * len(short) else config.same
     if len(set(short) & set(long)) < config.same * len(set(short)):
         return False
     blocks = [block for block in SequenceMatcher(None, long, short, autojunk=False).get_matching_blocks() if block.size]
     spread = blocks[-1].a + blocks[-1].size - blocks[0].a if blocks else 0
-    return sum(block.size for block in blocks) >= config.same * len(short) and spread <= config.loose * len(short) + 1
+    return sum(block.size for block in blocks) >= needed * len(short) and spread <= config.loose * len(short) + 1
 
 
 def kept(lines: Sequence[Line], linked: Mapping[str, Collection[str]], config: CopiesConfig) -> dict[str, str | None]:

@@ -38,6 +38,7 @@ class Presence:
     emails: tuple[AccountKey, ...] = ()
     is_bot: bool = False
     is_host: bool = False
+    is_room: bool = False
     is_marked: bool = False
     """The platform has marked it as speaking."""
     children: int = 0
@@ -80,6 +81,7 @@ def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float
         emails=emails,
         is_bot=presence.is_bot or speaker.is_bot,
         is_host=presence.is_host or speaker.is_host,
+        is_room=presence.is_room or speaker.is_room,
     )
 
 
@@ -105,7 +107,7 @@ def participant(presence: Presence, epoch: float, until: float | None, *, has_pa
         is_host=presence.is_host,
         is_name=presence.is_name,
         tile=parent_of(presence) if has_parent else None,
-        several=presence.children > 1 or is_place(presence.name),
+        several=presence.children > 1 or presence.is_room or is_place(presence.name),
         attends=attends,
         here_since=since,
     )

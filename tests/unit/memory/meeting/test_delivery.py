@@ -111,6 +111,11 @@ def test_two_people_who_say_yes_at_once_are_two_and_one_who_says_it_twice_says_i
     assert [(turn.track, turn.text) for turn in meeting.turns] == [("1", "Yes."), ("2", "Yes."), ("1", "Yes.")]
 
 
+def test_a_few_words_in_a_row_that_somebody_else_says_too_are_no_copy() -> None:
+    long = says(ANA, "I am sure that we should send it before the end of the week", 10.0, 14.0)
+    assert len(Told(long, says(BEN, "No, we should send it.", 11.5, 13.0)).wait().turns) == 2
+
+
 def test_the_same_sentence_a_minute_later_is_said_again() -> None:
     assert len(Told(says(ANA, ROOM, 10.0, 12.0), says(BEN, ROOM, 70.0, 72.0), says(ANA, ROOM, 14.0, 16.0)).wait().turns) == 3
 
