@@ -33,7 +33,6 @@ from service.connectors.live.frames import base64_samples, rate_of
 from service.connectors.live.signatures import by_use, verify_canonical_json, verify_shared_secret
 from service.types.audio import Segment, Word
 from service.types.meeting import (
-    NOBODY,
     AccountKey,
     AudioEncoding,
     Base,
@@ -173,7 +172,7 @@ def _state(data: Field) -> Iterator[MeetingEvent]:
 def _speaker(data: Field, whose: str) -> Speaker:
     handle, name = id_of(data[f"{whose}_uuid"]), data[f"{whose}_name"].label()
     if handle is None:
-        return NOBODY if name is None else Speaker(None, name=name)
+        return Speaker(None, name=name)
     account = None if handle.endswith(ANONYMOUS) else id_of(data[f"{whose}_user_uuid"])
     return Speaker(
         handle,

@@ -154,7 +154,7 @@ def keyed(meeting: str | None, events: Iterable[MeetingEvent]) -> tuple[MeetingE
 
 
 def posted_id(delivery: Delivery, *headers: str) -> str | None:
-    """What the first of `headers` says that is there. None on a connection: its headers are those of its opening, one for all."""
+    """What the first of `headers` says that is there. None on a connection, whose headers are its opening's."""
     return None if delivery.connection else next((delivery.headers[h] for h in headers if delivery.headers.get(h)), None)
 
 

@@ -37,7 +37,7 @@ from service.connectors.live.fetched import fetched_of
 from service.connectors.live.frames import binary_samples, rate_of
 from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 from service.types.audio import Segment, Word
-from service.types.meeting import NOBODY, AudioEncoding, Base, Began, Ended, Heard, MeetingEvent, Speaker, Spoke, Uttered
+from service.types.meeting import AudioEncoding, Base, Began, Ended, Heard, MeetingEvent, Speaker, Spoke, Uttered
 
 NAME = "meetingbaas"
 RATE = 24_000
@@ -207,10 +207,9 @@ def told(utterance: Field, segment: Segment, speaker: Field) -> Iterator[Meeting
     )
     text = utterance["text"].text() or " ".join(word.text for word in words)
     if text:
-        name = speaker.label()
         yield Uttered(
             key="",
-            speaker=NOBODY if name is None else Speaker(name, name=name),
+            speaker=Speaker(None, name=speaker.label()),
             text=text,
             start=segment.start,
             end=segment.end,
@@ -227,8 +226,7 @@ def times_of(item: Field) -> Segment | None:
 
 def speaker_of(speaker: Field) -> Speaker:
     """By id, which outlasts "Unknown"; by name where there is none."""
-    handle, name = id_of(speaker["id"]), speaker["name"].label()
-    return NOBODY if handle is None and name is None else Speaker(handle or name, name=name)
+    return Speaker(id_of(speaker["id"]), name=speaker["name"].label())
 
 
 # ---- streaming, which v1 has, too

@@ -34,7 +34,6 @@ from service.connectors.live.frames import base64_samples, binary_samples
 from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 from service.types.audio import WITHOUT_SPACES, Segment, Word
 from service.types.meeting import (
-    NOBODY,
     AccountKey,
     AudioEncoding,
     Base,
@@ -235,7 +234,7 @@ def _speaker(participant: Field) -> Speaker:
     """Nobody where a sentence had begun before the bot came."""
     handle = id_of(participant["id"])
     if handle is None:
-        return NOBODY if participant["name"].label() is None else Speaker(None, name=participant["name"].label())
+        return Speaker(None, name=participant["name"].label())
     extra = participant["extra_data"]
     accounts = [(issuer, id_of(extra[issuer][field])) for issuer, field in ACCOUNTS.items() if isinstance(extra.value, Mapping)]
     account = next((AccountKey(f"{NAME}:{issuer}", subject) for issuer, subject in accounts if subject), None)

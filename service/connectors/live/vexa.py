@@ -171,7 +171,7 @@ def _segment(segment: Field, bundle: Field, *, is_pending: bool = False) -> Iter
     if zero is not None:
         yield Began(key=f"began {_session(bundle)}", at=zero)
     # without an id, it is known by speaker and start: told again, it takes its own place
-    id = told_id or hashed(_session(bundle), turn, speaker.handle, round(span.start, 1))
+    id = told_id or hashed(_session(bundle), turn, speaker.handle, speaker.name, round(span.start, 1))
     yield Uttered(
         key="",
         speaker=speaker,
@@ -236,7 +236,7 @@ def _speaker(segment: Field, turn: str, session: str) -> Speaker:
     is_room = segment["speaker_kind"].value == "room"
     is_earned = segment["source"].value != "provisional-cluster-id" and confidence != 0
     if name is not None and is_earned:
-        return Speaker(name, name=name, is_room=is_room, confidence=confidence)
+        return Speaker(None, name=name, is_room=is_room, confidence=confidence)
     return Speaker(turn, scope=session, name=name, is_room=is_room, confidence=confidence) if turn else NOBODY
 
 

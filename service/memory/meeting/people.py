@@ -70,19 +70,23 @@ def nobody(uid: str) -> str:
 
 def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float) -> Presence:
     """With what `speaker` says. The same for all orders in which it is told."""
-    presence = presence or Presence(track, speaker.handle or speaker.name or "", speaker.scope, is_name=speaker.handle is None)
+    if presence is None:
+        presence = Presence(track, speaker.handle or speaker.name or "", speaker.scope, is_name=speaker.handle is None)
     name = _shown(speaker.name)
-    if name:
-        presence = replace(presence, namings=_named(presence.namings, Naming(name, speaker.confidence != 0, told)))
+    namings = presence.namings if name is None else _named(presence.namings, Naming(name, speaker.confidence != 0, told))
     accounts, emails = _with(presence.accounts, speaker.account), _with(presence.emails, speaker.email)
-    return replace(
-        presence,
-        accounts=accounts,
-        emails=emails,
-        is_bot=presence.is_bot or speaker.is_bot,
-        is_host=presence.is_host or speaker.is_host,
-        is_room=presence.is_room or speaker.is_room,
-    )
+    is_bot, is_host = presence.is_bot or speaker.is_bot, presence.is_host or speaker.is_host
+    before = (presence.namings, presence.accounts, presence.emails, presence.is_bot, presence.is_host)
+    if (namings, accounts, emails, is_bot, is_host) == before:
+        return presence
+    return replace(presence, namings=namings, accounts=accounts, emails=emails, is_bot=is_bot, is_host=is_host)
+
+
+def shown(presence: Presence) -> Presence:
+    """Without what is not told of it: when it was last called so."""
+    if len(presence.namings) != 1:
+        return presence
+    return replace(presence, namings=(replace(presence.namings[0], told=0.0),))
 
 
 def moved(presence: Presence, at: float, *, came: bool) -> Presence:
@@ -149,6 +153,8 @@ def _named(namings: tuple[Naming, ...], new: Naming) -> tuple[Naming, ...]:
     same = next((naming for naming in namings if naming.name == new.name), None)
     if same is not None:
         new = Naming(new.name, new.is_earned or same.is_earned, max(new.told, same.told))
+        if len(namings) == 1:
+            return (new,)
     return tuple(sorted((*(n for n in namings if n is not same), new), key=lambda n: (n.told, n.name)))
 
 

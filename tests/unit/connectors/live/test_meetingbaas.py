@@ -12,7 +12,7 @@ from service.connectors.live import Read, SignatureWrong, connector
 from service.connectors.live.fetched import delivery_of
 from service.connectors.live.signatures import webhook_id_headers
 from service.types.audio import Segment
-from service.types.meeting import NOBODY, AudioEncoding, Base, Began, Ended, Heard, Spoke, Uttered
+from service.types.meeting import NOBODY, AudioEncoding, Base, Began, Ended, Heard, Speaker, Spoke, Uttered
 from tests.unit.connectors.live.bots import (
     BAAS_FILE,
     BAAS_HELLO,
@@ -73,7 +73,7 @@ def test_case_10_unknown_is_told_by_the_id_that_stays(name: str | None) -> None:
     (known,), (nobody,) = lines(speaker={"name": name, "id": 7}), lines(speaker={"name": name, "id": None})
     assert (known.speaker.handle, known.speaker.name) == ("7", None) and nobody.speaker == NOBODY
     (named,) = lines(speaker={"name": "Bo", "id": None})
-    assert named.speaker.handle == "Bo"
+    assert named.speaker == Speaker(None, name="Bo")
 
 
 def test_a_bot_begins_to_record_and_fails() -> None:
@@ -94,7 +94,8 @@ def test_a_finished_bots_transcript_is_fetched_and_ends_the_meeting_when_it_was_
     fetched = delivery_of(fetch, sent(BAAS_FILE).body, NOW)
     told = connector("meetingbaas").read(fetched)
     assert told.meeting == "b-1" and kinds(told.events) == ["Uttered", "Uttered", "Ended"]
-    assert said(told.events) == [("John", "Hello everyone", 0.5, 2.1, True), (None, "who is there?", 3.0, 4.0, True)]
+    assert [event.speaker.name for event in told.events if isinstance(event, Uttered)] == ["John", None]
+    assert said(told.events) == [(None, "Hello everyone", 0.5, 2.1, True), (None, "who is there?", 3.0, 4.0, True)]
     (without,) = read("meetingbaas", baas("bot.completed", transcription=None, duration_seconds=60)).events
     assert isinstance(without, Ended) and without.duration == 60
 
@@ -102,7 +103,7 @@ def test_a_finished_bots_transcript_is_fetched_and_ends_the_meeting_when_it_was_
 def test_v1_tells_all_at_the_end() -> None:
     found = read("meetingbaas_v1", V1_COMPLETE)
     assert found.meeting == "b-1" and kinds(found.events) == ["Uttered", "Ended"]
-    assert said(found.events) == [("John", "Hello everyone", 1.5, 2.4, True)]
+    assert said(found.events) == [(None, "Hello everyone", 1.5, 2.4, True)]
     told = found.events[0]
     assert isinstance(told, Uttered) and [w.segment for w in told.words] == [Segment(1.5, 1.9), Segment(2.0, 2.4)]
     (failed,) = read("meetingbaas_v1", baas("failed", error="meeting_not_found", message="…")).events

@@ -35,26 +35,26 @@ LINES: dict[str, tuple[str | None, float, list[tuple[str | None, str | None, str
     "vexa__transcript_bundle_mutable.json": (
         "42",
         0,
-        [("Alice", "Alice", "hello world", 1.5, 2.5, True), ("Bob", "Bob", "and then we", 3.0, 3.4, False)],
+        [(None, "Alice", "hello world", 1.5, 2.5, True), (None, "Bob", "and then we", 3.0, 3.4, False)],
     ),
     "vexa__ws_transcript_bundle.json": (
         "42",
         datetime(2026, 3, 27, 10, tzinfo=UTC).timestamp(),
-        [("Alice", "Alice", "Hello from the 0.10.6 bundle", 0.0, 2.0, True)],
+        [(None, "Alice", "Hello from the 0.10.6 bundle", 0.0, 2.0, True)],
     ),
     "vexa__segment_glow_confirmed.json": (
         "m",
         IN_JUNE.timestamp(),
-        [("Alice", "Alice", "hello world", 1.5, 2.5, True)],
+        [(None, "Alice", "hello world", 1.5, 2.5, True)],
     ),
     "vexa__segment_pending.json": ("m", 0, [("sess-uid:ch-1:1", "Bob", "and then we", 3.0, 3.4, False)]),
     "vexa__transcript_planted_misattribution.json": (
         "flag-fixture-001",
         0,
         [
-            ("spk-vera", "spk-vera", "Okay let's get started with the agenda.", 1.0, 3.0, True),
-            ("spk-anna", "spk-anna", "This is Boris and I think we should ship it on Friday.", 4.2, 7.1, True),
-            ("spk-vera", "spk-vera", "Sounds good to me, thanks Boris.", 8.0, 9.5, True),
+            (None, "spk-vera", "Okay let's get started with the agenda.", 1.0, 3.0, True),
+            (None, "spk-anna", "This is Boris and I think we should ship it on Friday.", 4.2, 7.1, True),
+            (None, "spk-vera", "Sounds good to me, thanks Boris.", 8.0, 9.5, True),
         ],
     ),
     "attendee__transcript_update.json": (
@@ -132,7 +132,7 @@ def test_who_speaks_in_two_units(shared: Path) -> None:
     found = told(shared, "meetingbaas__speaker_state.json", carried={"meeting": "b-1"})
     assert [(e.speaker.handle, e.speaker.name, e.start, e.end) for e in found.events if isinstance(e, Spoke)] == [
         ("1", "John Doe", 1709654321.5, None),
-        ("Jane Smith", "Jane Smith", 1640995200.0, None),
+        (None, "Jane Smith", 1640995200.0, None),
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from service.connectors.live import Delivery, SignatureWrong, connector
 from service.connectors.live.signatures import timestamp_body_headers
 from service.types.audio import Segment
-from service.types.meeting import NOBODY, AudioEncoding, Base, Began, Ended, Heard, Uttered, Withdrawn
+from service.types.meeting import NOBODY, AudioEncoding, Base, Began, Ended, Heard, Speaker, Uttered, Withdrawn
 from tests.unit.connectors.live.bots import (
     ABSOLUTE,
     FLOATS,
@@ -40,7 +40,7 @@ def line(**more: Any) -> Uttered:
 def test_a_bundle_is_lines_of_its_meeting() -> None:
     found = read("vexa", vexa_bundle(vexa_segment(), pending=(vexa_segment(**PENDING, start=3.0, end=3.4),)))
     assert found.meeting == "42" and found.delivery_key is None
-    assert said(found.events) == [("Zoë", "hello world", 1.5, 2.5, True), ("Zoë", "hello wor", 3.0, 3.4, False)]
+    assert said(found.events) == [(None, "hello world", 1.5, 2.5, True), (None, "hello wor", 3.0, 3.4, False)]
     told = line()
     assert (told.id, told.base, told.language, told.source) == ("s1:ch-0:1:1500", Base.MEETING, "en", "platform")
     assert told.words[1].segment == Segment(2.0, 2.5) and told.words[1].confidence == 0.8
@@ -110,7 +110,7 @@ def test_the_sessions_start_is_told_by_what_has_both_times() -> None:
 def test_a_name_that_is_not_earned_is_of_the_turn_alone() -> None:
     unearned = line(source="provisional-cluster-id", confidence=0)
     assert (unearned.speaker.handle, unearned.speaker.name, unearned.speaker.confidence) == ("s1:ch-0:1", "Zoë", 0.0)
-    assert unearned.source == "diariser" and line().speaker.handle == "Zoë" and line().speaker.confidence == 1.0
+    assert unearned.source == "diariser" and line().speaker == Speaker(None, name="Zoë", confidence=1.0)
     assert line(source="caption").source == "caption"
 
 

@@ -86,6 +86,12 @@ def test_case_12_a_tile_that_is_called_a_room_is_marked_and_one_voice_in_a_tile_
     assert {track: p.several for track, p in meeting.wait().people.items()} == {"9": True, "1": False, "1/a": False}
 
 
+def test_case_12_a_tile_that_the_platform_says_is_a_room_is_marked() -> None:
+    room = who("9", "Amsterdam", is_room=True)
+    meeting = Told(says(room, "Hello.", 0.0), says(who("9", "Amsterdam"), "So.", 2.0), says(ANA, "Hi.", 4.0)).wait()
+    assert {track: p.several for track, p in meeting.people.items()} == {"9": True, "1": False}
+
+
 def test_case_13_two_participants_of_one_name_stay_two_and_are_told_apart_by_no_name() -> None:
     one, other = who("a", "Camille Martin"), who("b", "camille martin (Guest)")
     meeting = Told(says(one, "Bonjour.", 0.0), says(other, "Salut.", 2.0), says(ANA, "Hi.", 4.0)).wait()
