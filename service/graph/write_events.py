@@ -24,6 +24,11 @@ ON CREATE SET d.space = $space, d.created_at = datetime(), d.webhook_id = w.id, 
   d.status = 'waiting', d.attempts = 0, d.next_at = datetime()
 """
 
+COUNT_CLOSED = """
+MATCH (e:Event {space: $space}) WHERE e.session_id = $session_id AND e.kind = $kind
+RETURN count(e) AS n
+"""
+
 LIST_UNRESOLVED = """
 MATCH (s:Session {space: $space, id: $session_id})
 RETURN COLLECT {
@@ -76,16 +81,19 @@ async def save_event(tx: Tx, new: NewEvent) -> str:
 
 
 async def save_session_events(tx: Tx, space: str, session_id: str) -> None:
-    """A session is complete from now on; and of whose voices in it nothing is known but that: turns that are nobody's, and
-    people without a name that were not heard before."""
-    await save_event(tx, NewEvent(space=space, kind=EventKind.SESSION_READY, occasion=session_id, session_id=session_id))
+    """A session is complete from now on (again, where what came late was taken in); and of whose voices in it nothing is known
+    but that: turns that are nobody's, and people without a name that were not heard before."""
+    ready = EventKind.SESSION_READY
+    before = (await rows(tx, COUNT_CLOSED, space=space, session_id=session_id, kind=ready.value))[0]["n"]
+    occasion = f"{session_id} {before}" if before else session_id
+    await save_event(tx, NewEvent(space=space, kind=ready, occasion=occasion, session_id=session_id))
     found = await rows(tx, LIST_UNRESOLVED, space=space, session_id=session_id, limit=MAX_IDS)
     voices, people = (tuple(found[0][name]) if found else () for name in ("voices", "people"))
     if voices or people:
         unresolved = NewEvent(
             space=space,
             kind=EventKind.PERSON_UNRESOLVED,
-            occasion=session_id,
+            occasion=occasion,
             session_id=session_id,
             people=people,
             voices=voices,

@@ -293,12 +293,14 @@ async def test_an_ingest_and_its_corrections_are_told_in_their_transactions(offi
     assert "kitchen" not in str(events) and "paper" not in str(events)
 
 
-async def test_ingesting_again_is_no_event(office: Office, graph: Graph) -> None:
-    async with receiving() as receiver:
-        hook = await office.add(receiver, EventKind.SESSION_READY)
-        await ingest(graph, office.space, "monday", HOUSEHOLD)
-        await graph.write(save_session_events, office.space, session_id(office.space, "monday"))
-        assert len(await office.deliveries(hook)) == 1
+async def test_one_occasion_is_one_event_and_a_session_that_is_closed_again_another(office: Office, graph: Graph) -> None:
+    hook = await office.add("https://example.org/hook", EventKind.SESSION_READY, EventKind.ERASED)
+    await ingest(graph, office.space, "monday", HOUSEHOLD)
+    once = erased(office.space)
+    assert await graph.write(save_event, once) == await graph.write(save_event, once)
+    assert len(await office.deliveries(hook)) == 2
+    await graph.write(save_session_events, office.space, session_id(office.space, "monday"))
+    assert len({d.event_id for d in await office.deliveries(hook)}) == 3
 
 
 KITCHEN = [
@@ -386,9 +388,10 @@ async def test_what_nobody_may_know_any_more_is_withheld(office: Office, world: 
 
 
 async def settled_last(world: World) -> None:
-    query = "MATCH (d:WebhookDelivery {status: 'sent'}) WHERE d.space ENDS WITH '/' + $space RETURN d.id AS id"
+    """Swept it may be, too: another service of the run may start."""
+    query = "MATCH (d:WebhookDelivery {status: 'waiting'}) WHERE d.space ENDS WITH '/' + $space RETURN d.id AS id"
     async with asyncio.timeout(10):
-        while not await world.graph.read(rows, query, space=world.space):  # noqa: ASYNC110
+        while await world.graph.read(rows, query, space=world.space):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
@@ -405,7 +408,7 @@ async def test_that_a_space_is_forgotten_is_the_last_that_it_tells(office: Offic
             await settled_last(world)
         assert one.said["type"] == "erased" and one.signed_with(made.secret)
         assert one.said["data"] == {"space": office.space, "what": "space", "counts": {"erased": gone}}
-        assert await expire_events(world.graph) >= 3
+        await expire_events(world.graph)
     assert other.arrived == [] and await world.graph.read(rows, COUNT, space=office.space) == []
 
 
