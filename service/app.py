@@ -22,12 +22,14 @@ from service.api.stream import StreamConfig, stream_router
 from service.api.stream_following import Following, take_up
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
+from service.connectors.live.fetching import fetched
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
 from service.pipelines.deliveries import Inbox, InboxConfig
 from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.pipelines.reception import Reception
 from service.pipelines.webhook_call import CallConfig
 from service.pipelines.webhook_secrets import find_key
@@ -35,6 +37,7 @@ from service.pipelines.webhook_worker import WebhookWorker, WorkerConfig, expire
 from service.settings import Settings
 from service.types.people import SpaceSettings
 from service.wiring import Services
+from service.wiring_meetings import writes_with
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -65,6 +68,7 @@ def create_app(
     webhooks: WorkerConfig | None = None,
     deliveries: InboxConfig | None = None,
     hooks: HooksConfig | None = None,
+    meetings: MeetingsConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -77,6 +81,15 @@ def create_app(
     key = partial(find_key, settings.webhook_key_file)
     caller = WebhookWorker(services.graph, key, incident, replace(webhooks or WorkerConfig(), call=call))
     reception = Reception(services.graph, services.sources, inbox, incident)
+    worker = Meetings(
+        services.graph,
+        partial(writes_with, services),
+        services.sources,
+        fetched,
+        incident,
+        arrived=inbox.arrived,
+        config=meetings,
+    )
     runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, reception, following=following)
 
     @asynccontextmanager
@@ -84,12 +97,14 @@ def create_app(
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
         await queue.start()
         await inbox.start()
+        await worker.start()
         await caller.start()
         sweeper = asyncio.create_task(_sweep(runtime, AnswerCache(settings.chat_dir), settings.question_days))
         yield
         sweeper.cancel()
         await caller.stop()
         await inbox.stop()
+        await worker.stop()
         await following.stop()
         await queue.stop()
         following.let_go()

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read, connector
 from service.connectors.live.fetching import FetchRefused
@@ -42,8 +43,11 @@ from service.pipelines.deliveries import Incident
 from service.pipelines.meeting_session import MeetingSession, TooLate, WritesWith
 from service.types.memory import SessionStatus
 
-Fetched = Callable[[Fetch, str | None], Awaitable[Delivery]]
-"""What a delivery points to, with the source's key. Raises FetchRefused, FetchFailed."""
+
+class Fetched(Protocol):
+    def __call__(self, fetch: Fetch, *, api_key: str | None) -> Awaitable[Delivery]:
+        """What a delivery points to, got with the source's key. Raises FetchRefused, FetchFailed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +304,7 @@ class Meeting:
         key = self._sources.api_key(source)
         found = []
         for fetch in fetches:
-            got = await self._fetched(fetch, key)
+            got = await self._fetched(fetch, api_key=key)
             read = await asyncio.to_thread(connector(delivery.provider).read, got)
             found.append(new_delivery(source, got, read))
         return found

@@ -30,7 +30,7 @@ from service.types.ids import fresh
 @dataclass(frozen=True, slots=True)
 class MeetingsConfig:
     at_once: int = 4  # meetings worked at side by side: more wait for two cores and for the lock of their space
-    most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 50 MB
+    most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 50 MB; 0: deliveries only wait here
     poll: float = (
         1.0  # seconds until the inbox is looked into where nobody said that something came: another service may have it
     )

@@ -18,6 +18,7 @@ from service.graph.deliveries import DeliveryShown, list_deliveries
 from service.graph.driver import Graph
 from service.graph.paging import Page
 from service.pipelines.deliveries import InboxConfig
+from service.pipelines.meetings import MeetingsConfig
 from service.settings import Settings
 from service.types.ids import fresh
 from service.wiring import Services
@@ -82,11 +83,11 @@ class Backend:
 async def delivering(
     graph: Graph, data: Path, *, deliveries: InboxConfig | None = None, hooks: HooksConfig | None = None, **settings: Any
 ) -> AsyncIterator[Backend]:
-    """A service of its own, without sources yet."""
+    """A service of its own, without sources yet, that takes nothing in: what is delivered waits in the inbox."""
     (data / "secret").write_text(SECRET)
     (data / "sent").write_text(f"token:{SENT}\n")
     services = Services(Settings(data_dir=data, development=False, recogniser="none", **settings), graph)
-    async with serving(services, "", deliveries=deliveries, hooks=hooks) as api:
+    async with serving(services, "", deliveries=deliveries, hooks=hooks, meetings=MeetingsConfig(most=0)) as api:
         yield Backend(api, services.settings.sources_file)
 
 

@@ -21,6 +21,7 @@ from service.api.tokens import issue
 from service.app import create_app, http_config, server_of
 from service.pipelines.deliveries import InboxConfig
 from service.pipelines.jobs import JobsConfig
+from service.pipelines.meetings import MeetingsConfig
 from service.pipelines.webhook_worker import WorkerConfig
 from service.wiring import Services
 
@@ -131,12 +132,20 @@ async def serving(
     webhooks: WorkerConfig | None = None,
     deliveries: InboxConfig | None = None,
     hooks: HooksConfig | None = None,
+    meetings: MeetingsConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(
-        services, http=http, jobs=jobs, stream=stream, webhooks=webhooks, deliveries=deliveries, hooks=hooks
-    )  # fmt: skip
+        services,
+        http=http,
+        jobs=jobs,
+        stream=stream,
+        webhooks=webhooks,
+        deliveries=deliveries,
+        hooks=hooks,
+        meetings=meetings,
+    )
     server = server_of(app, http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:

@@ -21,7 +21,7 @@ from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.gallery import GalleryReader
-from service.pipelines.meeting import MeetingWorkConfig
+from service.pipelines.meeting import Fetched, MeetingWorkConfig
 from service.pipelines.meeting_session import WritesWith
 from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.types.audio import TextEmbedder
@@ -110,7 +110,7 @@ def writes_with(graph: Graph, *, embedder: TextEmbedder | None = None, afterward
     return WritesWith(graph, GalleryReader(graph, VOICE), router, VOICE, embedder, afterwards or Afterwards(graph))
 
 
-async def nothing_fetched(fetch: Fetch, key: str | None) -> Delivery:
+async def nothing_fetched(fetch: Fetch, *, api_key: str | None) -> Delivery:
     raise AssertionError("nothing points to anything here")
 
 
@@ -121,7 +121,7 @@ async def a_worker(
     folder: Path,
     *,
     using: WritesWith | None = None,
-    fetched: Any = nothing_fetched,
+    fetched: Fetched = nothing_fetched,
     work: MeetingWorkConfig | None = None,
     config: MeetingsConfig | None = None,
     **source: Any,
