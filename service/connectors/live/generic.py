@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.live import Delivery, Read
+from service.connectors.live.bodies import posted_id
 from service.connectors.live.generic_schema import read_binary, read_text
 from service.connectors.live.signatures import WINDOW, by_use, verify_shared_secret, verify_webhook_id
 
@@ -26,11 +27,6 @@ def verify_ours(delivery: Delivery, secrets: Sequence[str], *, source: str) -> N
         verify_shared_secret(delivery, sent, source=source, header="authorization", scheme="Bearer ")
     else:
         verify_webhook_id(delivery, signing, source=source, prefixes=("webhook-",))
-
-
-def repeat_key(delivery: Delivery) -> str | None:
-    """A POST's own id. The headers of a WebSocket are its opening's: all its messages have the same."""
-    return None if delivery.connection else delivery.headers.get("webhook-id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ class Generic:
 
     def read(self, delivery: Delivery) -> Read:
         message = read_binary(delivery.body) if delivery.binary else read_text(delivery.body)
-        return Read(message.meeting, message.events, delivery_key=repeat_key(delivery))
+        return Read(message.meeting, message.events, delivery_key=posted_id(delivery, "webhook-id"))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field
 from service.connectors.live import Delivery, EventUnreadable, Read
-from service.connectors.live.bodies import at_iso, document, ending, id_of, is_true, keyed, meeting_of, reading
+from service.connectors.live.bodies import at_iso, document, ending, id_of, is_true, keyed, meeting_of, posted_id, reading
 from service.connectors.live.frames import base64_samples, rate_of
-from service.connectors.live.generic import repeat_key, verify_ours
+from service.connectors.live.generic import verify_ours
 from service.connectors.live.signatures import WINDOW
 from service.types.meeting import (
     NOBODY,
@@ -84,7 +84,7 @@ class Pipecat:
                 return Read(None, ())
             if meeting is None:
                 raise EventUnreadable(provider=NAME, place="meeting", what="missing; also no ?meeting=… in the URL")
-            return Read(meeting, keyed(meeting, events), delivery_key=repeat_key(delivery))
+            return Read(meeting, keyed(meeting, events), delivery_key=posted_id(delivery, "webhook-id"))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

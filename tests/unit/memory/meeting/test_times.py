@@ -115,6 +115,15 @@ def test_a_source_says_when_a_meeting_without_deliveries_is_over() -> None:
     assert meeting.wait(30.0).finished[0].reason == "idle" and due_at(meeting.state) is None
 
 
+def test_what_comes_after_an_empty_meeting_was_taken_for_over_says_when_it_began() -> None:
+    """A webhook that says nothing but that a transcript is there, which takes an hour to be fetched."""
+    meeting = Told().tell([]).wait(3600.0)
+    assert meeting.finished[0].reason == "idle" and not [o for o in meeting.outcomes if isinstance(o, Described)]
+    meeting.tell([BEGAN, says(ANA, "Hello.", 1.0), Ended(key="e")]).wait()
+    described = [o.about for o in meeting.outcomes if isinstance(o, Described)]
+    assert [about.started_at for about in described] == [BEGAN.at] and [turn.start for turn in meeting.turns] == [1.0]
+
+
 def test_an_end_says_why_there_is_nothing_and_how_long_it_was() -> None:
     (finished,) = Told(BEGAN, Ended(key="e", failed="bot_kicked", duration=61.5)).wait().finished
     assert (finished.reason, finished.failed, finished.duration) == ("failed", "bot_kicked", 61.5)
