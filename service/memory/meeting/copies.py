@@ -44,6 +44,10 @@ class Line:
     """Its words have times."""
     rank: tuple[float, ...]
     """The higher, the better attributed."""
+    name: str | None = None
+    """Of its speaker, as shown."""
+    is_named_only: bool = False
+    """Its speaker has no id."""
 
 
 SOURCES = {"platform": 3.0, "caption": 2.0, "diariser": 1.0}
@@ -79,10 +83,12 @@ def _same_time(one: Line, other: Line, enough: bool, config: CopiesConfig) -> bo
 
 
 def _may_be_one(one: Line, other: Line) -> bool:
-    """Whether few words say enough: one label, a tile and a voice in it, or somebody and nobody."""
+    """Whether few words say enough: one label, a tile and a voice in it, somebody and nobody, or one name of which one copy
+    knows no more: a transcript made afterwards often has names where the live one had ids."""
     if one.track is None and other.track is None:
         return one.source != other.source
-    return one.track is None or other.track is None or one.track == other.track or _one_tile(one, other)
+    is_one_name = one.name is not None and one.name == other.name and one.is_named_only != other.is_named_only
+    return one.track is None or other.track is None or one.track == other.track or is_one_name or _one_tile(one, other)
 
 
 def _one_tile(one: Line, other: Line) -> bool:

@@ -62,6 +62,8 @@ def line_of(utterance: Utterance, view: View) -> Line | None:
             words=len(words_of(event.text)),
             start=segment.start,
         ),
+        event.speaker.name,
+        event.speaker.handle is None,
     )
 
 

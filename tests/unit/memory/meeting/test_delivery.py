@@ -76,6 +76,14 @@ def test_case_6_the_copy_after_the_call_is_the_live_line_and_the_better_attribut
         assert [(copy.source, copy.track[:2]) for copy in turn.copies] == [("diariser", "?/")]
 
 
+def test_case_6_a_short_line_by_id_is_that_of_the_same_name_without_one() -> None:
+    """And not that of another name, nor of another id: two people say "not yet" at once."""
+    live = says(who("7", "Ana Kovář"), "Not yet.", 10.0)
+    for other, num_turns in ((who(None, "Ana Kovář"), 1), (who(None, "Bo"), 2), (who("8", "Ana Kovář"), 2)):
+        meeting = Told(live, says(other, "Not yet.", 10.1)).wait()
+        assert len(meeting.turns) == num_turns, other
+
+
 def test_case_6_one_long_copy_of_several_lines_is_all_of_them() -> None:
     lines = [says(ANA, "Shall we begin with the budget?", 0.0, 2.0), says(BEN, "Yes, let us do that.", 2.2, 4.0)]
     whole = says(None, "shall we begin with the budget yes let us do that", 0.0, 4.1, source="diariser")
