@@ -19,13 +19,10 @@ async def writes_with(services: Services) -> WritesWith:
     encoder, embedder, gallery, thresholds = await asyncio.gather(
         services.encoder(), services.text_embedder(), services.gallery(), services.thresholds()
     )
-    facts, entities, personas = await asyncio.gather(services.facts(), services.entities(), services.personas())
-    mirror = await services.engines.mirror_if_any()
-    return WritesWith(
-        services.graph,
-        gallery,
-        RouterConfig(thresholds=thresholds),
-        encoder.embedding_space,
-        embedder,
-        Afterwards(services.graph, facts, entities, personas, None, mirror),
-    )
+    router = RouterConfig(thresholds=thresholds)
+
+    async def afterwards() -> Afterwards:
+        facts, entities, personas = await asyncio.gather(services.facts(), services.entities(), services.personas())
+        return Afterwards(services.graph, facts, entities, personas, None, await services.engines.mirror_if_any())
+
+    return WritesWith(services.graph, gallery, router, encoder.embedding_space, embedder, afterwards)

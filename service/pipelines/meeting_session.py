@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -72,7 +72,8 @@ class WritesWith:
     router: RouterConfig
     encoder: EmbeddingSpace
     embedder: TextEmbedder | None
-    afterwards: Afterwards
+    afterwards: Callable[[], Awaitable[Afterwards]]
+    """Asked for when the first meeting ends: nobody waits for what reads facts while people speak."""
     config: MeetingSessionConfig = field(default_factory=MeetingSessionConfig)
 
 
@@ -95,6 +96,8 @@ class MeetingSession:
         self._beside: list[str] = []
         """Ids of messages that are written and belong to no turn."""
         self._next_index, self._until = 0, 0.0
+        self._was_complete = False
+        """It was closed before, and other engines have what was in it then."""
         self._waits_since: float | None = None
         """Since when who is there could read more than they may, by the monotonic clock."""
 
@@ -137,11 +140,6 @@ class MeetingSession:
     def status(self) -> SessionStatus | None:
         """None: nothing is written."""
         return self._status
-
-    @property
-    def is_behind(self) -> bool:
-        """Something is told that is not written."""
-        return bool(self._plan())
 
     @property
     def reads_in(self) -> float | None:
@@ -192,8 +190,8 @@ class MeetingSession:
         await folding.note(messages, decisions, next_index=following, then=beside)
         self._next_index = following
         self._wrote(turns, changes)
-        if changes.withdrawn and self._using.afterwards.mirror is not None:
-            await self._using.afterwards.mirror.forget(self.space, changes.withdrawn)
+        if changes.withdrawn and self._was_complete and (mirror := (await self._using.afterwards()).mirror) is not None:
+            await mirror.forget(self.space, changes.withdrawn)
 
     def _wrote(self, turns: Sequence[TurnThere], changes: Changes) -> None:
         for turn in turns:
@@ -244,6 +242,7 @@ class MeetingSession:
                 raise TooLate(meeting=self._feed.id)
             await self._look(opened.status, opened.checkpoint)
         elif self._status is SessionStatus.COMPLETE:
+            self._was_complete = True
             checkpoint = Checkpoint(self._next_index).dumps()
             await self._graph.write(reopen_session, self.space, self.id, checkpoint, self._feed.id, self._worker)
             await self._look(SessionStatus.OPEN, checkpoint)
@@ -294,7 +293,7 @@ class MeetingSession:
     async def follow_up(self) -> None:
         """Facts and what else follows from the complete session, as far as it is not there. Raises as they do."""
         if self._status is SessionStatus.COMPLETE:
-            await self._using.afterwards(self.space, self.id)
+            await (await self._using.afterwards())(self.space, self.id)
 
     async def close(self) -> None:
         """It is over: what only the whole tells. Without a word of anybody there is no session."""

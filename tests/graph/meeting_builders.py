@@ -107,7 +107,11 @@ def sources_file(path: Path, space: str, **given: Any) -> Path:
 
 def writes_with(graph: Graph, *, embedder: TextEmbedder | None = None, afterwards: Afterwards | None = None) -> WritesWith:
     router = RouterConfig(thresholds=thresholds_for("campplus"))
-    return WritesWith(graph, GalleryReader(graph, VOICE), router, VOICE, embedder, afterwards or Afterwards(graph))
+
+    async def follows() -> Afterwards:
+        return afterwards or Afterwards(graph)
+
+    return WritesWith(graph, GalleryReader(graph, VOICE), router, VOICE, embedder, follows)
 
 
 async def nothing_fetched(fetch: Fetch, *, api_key: str | None) -> Delivery:
