@@ -7,9 +7,11 @@ import base64
 import hashlib
 import hmac
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -70,11 +72,19 @@ class Receiver:
             writer.close()
 
 
+CERTIFICATE = Path(__file__).with_name("localhost.pem")
+"""Of localhost by name, with its key; for tests alone."""
+
+
 @asynccontextmanager
-async def receiving() -> AsyncIterator[Receiver]:
-    receiver = Receiver()
-    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0)
-    receiver.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
+async def receiving(*, tls: bool = False) -> AsyncIterator[Receiver]:
+    """With `tls`, at https://localhost."""
+    receiver, context = Receiver(), None
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0, ssl=context)
+    receiver.url = f"{'https://localhost' if tls else 'http://127.0.0.1'}:{server.sockets[0].getsockname()[1]}/hook"
     try:
         yield receiver
     finally:

@@ -20,6 +20,8 @@ from service.errors import InvalidInput
 
 MAX_URL = 2_000
 LOOPBACK_NAME = "localhost"
+MAX_ADDRESSES = 4
+"""Of one name that are tried in turn within one try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,15 @@ class Caller:
             return Called(error="timeout" if isinstance(error, httpx.TimeoutException) else "unreachable")
 
     async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Called:
-        address = await self._address(url)
+        addresses = await self._addresses(url)
+        for address in addresses[:-1]:
+            try:
+                return await self._post_to(address, url, headers, body)
+            except httpx.ConnectError:  # as one that this machine has no way to: IPv6 often is
+                continue
+        return await self._post_to(addresses[-1], url, headers, body)
+
+    async def _post_to(self, address: str, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Called:
         asked = url.copy_with(host=f"[{address}]" if ":" in address else address)
         sent = {**headers, "host": url.netloc.decode("ascii"), "content-type": "application/json", "user-agent": "voicegraph"}
         request = self._http.build_request("POST", asked, headers=sent, content=body)
@@ -115,8 +125,9 @@ class Caller:
         error = "redirected" if answer.is_redirect else "status"
         return Called(answer.status_code, error, _retry_after(answer))
 
-    async def _address(self, url: httpx.URL) -> str:
-        """All that the name has must be allowed: one that is not would be reached by trying again. Raises AddressNotAllowed."""
+    async def _addresses(self, url: httpx.URL) -> list[str]:
+        """At least one. All that the name has must be allowed: one that is not would be reached by trying again. Raises
+        AddressNotAllowed."""
         port = url.port or (443 if url.scheme == "https" else 80)
         found = await asyncio.get_running_loop().getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
         addresses = [str(address[0]) for *_, address in found]
@@ -126,7 +137,7 @@ class Caller:
             ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses
         ):
             raise AddressNotAllowed
-        return addresses[0]
+        return list(dict.fromkeys(addresses))[:MAX_ADDRESSES]
 
 
 def _may_ask(address: str, config: CallConfig) -> bool:

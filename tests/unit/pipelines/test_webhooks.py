@@ -22,6 +22,7 @@ from service.pipelines.webhook_worker import WorkerConfig, payload, result, wait
 from service.pipelines.webhooks import WebhookNotAllowed, whose_eyes
 from service.types.events import Event, EventKind, ToldEvent
 from service.types.people import Principal
+from tests.webhook_receiver import CERTIFICATE, receiving
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 CONFIG = WorkerConfig()
@@ -121,6 +122,23 @@ async def test_a_name_that_leads_here_is_not_asked() -> None:
         assert await caller("https://no-such-name.invalid/", {}, b"{}") == Called(error="unreachable")
     finally:
         await caller.close()
+
+
+async def test_who_answers_is_proved_by_name_although_the_address_that_was_checked_is_asked() -> None:
+    trusting = CallConfig(private=True, certificates=CERTIFICATE)
+    async with receiving(tls=True) as receiver:
+        for config, url, error in (
+            (trusting, receiver.url, None),
+            (PRIVATE, receiver.url, "unreachable"),  # nobody vouches for it
+            (trusting, receiver.url.replace("localhost", "127.0.0.1"), "unreachable"),  # it is another name's
+        ):
+            caller = Caller(config)
+            try:
+                assert (await caller(url, {}, b"{}")).error == error
+            finally:
+                await caller.close()
+    (one,) = receiver.arrived
+    assert one.headers["host"] == receiver.url.split("/")[2] and one.body == b"{}"
 
 
 async def test_nobody_listens() -> None:
