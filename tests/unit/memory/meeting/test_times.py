@@ -121,7 +121,7 @@ def test_what_comes_after_an_empty_meeting_was_taken_for_over_says_when_it_began
     assert meeting.finished[0].reason == "idle" and not [o for o in meeting.outcomes if isinstance(o, Described)]
     meeting.tell([BEGAN, says(ANA, "Hello.", 1.0), Ended(key="e")]).wait()
     described = [o.about for o in meeting.outcomes if isinstance(o, Described)]
-    assert [about.started_at for about in described] == [BEGAN.at] and [turn.start for turn in meeting.turns] == [1.0]
+    assert [about.started_at for about in described] == [BEGAN.at] and [turn.segment.start for turn in meeting.turns] == [1.0]
 
 
 def test_an_end_says_why_there_is_nothing_and_how_long_it_was() -> None:
