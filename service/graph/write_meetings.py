@@ -104,6 +104,14 @@ WHERE l.id <> row.local_speaker
 DELETE old
 """
 
+UNCOUNT = """
+UNWIND $ids AS id
+MATCH (m:Message {id: id, space: $space})<-[:SPEAKS]-(p:Person)
+WITH p, count(m) AS turns, sum(coalesce(m.net_speech, 0.0)) AS seconds
+SET p.num_turns = CASE WHEN p.num_turns > turns THEN p.num_turns - turns ELSE 0 END,
+    p.net_speech = CASE WHEN p.net_speech > seconds THEN p.net_speech - seconds ELSE 0.0 END
+"""
+
 UNDECIDE = """
 UNWIND $ids AS id
 MATCH (m:Message {id: id, space: $space})
@@ -191,6 +199,8 @@ async def save_changes(tx: Tx, space: str, session_id: str, changes: Changes, *,
     if changes.moved:
         moved = [{"message_id": message, "local_speaker": voice} for message, voice in changes.moved.items()]
         await tx.run(LEAVE_OTHER_VOICES, space=space, moved=moved)
+    if lost_by_somebody := [*changes.undecided, *changes.withdrawn]:
+        await tx.run(UNCOUNT, space=space, ids=lost_by_somebody)
     if changes.undecided:
         await tx.run(UNDECIDE, space=space, ids=list(changes.undecided), nothing=dict.fromkeys(INFERRED))
     if changes.withdrawn:
