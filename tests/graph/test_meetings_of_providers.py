@@ -1,0 +1,145 @@
+"""Fireflies, Zoom and Jitsi through the inbox: what is only pointed to is fetched, and one room has one session a meeting."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.connectors.live import Delivery, connector
+from service.connectors.live.fetching import FetchConfig, fetched
+from service.connectors.live.sources import Source
+from service.graph.deliveries import save_deliveries
+from service.graph.driver import Graph
+from service.pipelines.delivered import new_delivery
+from service.pipelines.meeting import MeetingWorkConfig
+from service.pipelines.meetings import Meetings
+from tests.graph.meeting_builders import BEGAN, SOURCE, a_worker, inbox, sessions, turns
+from tests.unit.connectors.live.local_http import Answer, Asked, serving
+
+PATIENCE = 20.0
+MILLISECONDS = int(BEGAN.timestamp() * 1000)
+
+
+def iso(seconds: float) -> str:
+    return (BEGAN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+async def deliver(graph: Graph, space: str, provider: str, body: Mapping[str, Any], *, at: float = 0.0) -> None:
+    """`body` as the provider sends it, received `at` seconds after the meeting began."""
+    delivery = Delivery({}, json.dumps(body).encode(), BEGAN + timedelta(seconds=at))
+    source = Source(name=SOURCE, provider=provider, space=space)
+    await graph.write(save_deliveries, [new_delivery(source, delivery, connector(provider).read(delivery))])
+
+
+@asynccontextmanager
+async def working(
+    graph: Graph, space: str, folder: Path, provider: str, answer: Callable[[Asked], Answer]
+) -> AsyncIterator[tuple[Meetings, list[Asked]]]:
+    """A worker that fetches from `answer`."""
+    async with serving(answer) as (base, asked):
+        config = FetchConfig(instead={"api.fireflies.ai": base, "zoom.us": base})
+
+        work = MeetingWorkConfig(margin=0.0, first_delay=0.0)
+        key = {"api_key": "env:KEY"} if provider == "fireflies" else {}
+        async with a_worker(
+            graph, space, folder, fetched=partial(fetched, config=config), work=work, provider=provider, **key
+        ) as worker:
+            yield worker, asked
+
+
+async def all_taken_in(worker: Meetings, graph: Graph, space: str, *, num_turns: int = 0) -> None:
+    """Also what is fetched meanwhile, and what is told a while after it came."""
+    async with asyncio.timeout(PATIENCE):
+        await worker.settle(PATIENCE)
+        while "waiting" in await inbox(graph, space) or len(await turns(graph, space)) < num_turns:
+            await asyncio.sleep(0.05)
+            await worker.settle(PATIENCE)
+
+
+async def test_a_fireflies_webhook_becomes_the_session_that_it_points_to(graph: Graph, space: str, tmp_path: Path) -> None:
+    sentences = [
+        {"index": 0, "speaker_id": 0, "speaker_name": "Ana", "text": "Hello.", "start_time": 0.5, "end_time": 1.25},
+        {"index": 1, "speaker_id": 1, "speaker_name": "Ben", "text": "Hi.", "start_time": 2.0, "end_time": 2.5},
+    ]
+    transcript = {"id": "abc", "title": "Standup", "date": MILLISECONDS, "duration": 1.0, "sentences": sentences}
+    answers = cycle([Answer(503), Answer(200, json.dumps({"data": {"transcript": transcript}}).encode())])
+    webhook = {"event": "meeting.transcribed", "timestamp": MILLISECONDS, "meeting_id": "abc"}
+    await deliver(graph, space, "fireflies", webhook, at=60.0)
+    async with working(graph, space, tmp_path, "fireflies", lambda _: next(answers)) as (worker, asked):
+        await all_taken_in(worker, graph, space, num_turns=2)
+        await deliver(graph, space, "fireflies", webhook, at=61.0)  # known: the body is the same
+        await all_taken_in(worker, graph, space)
+    assert len(asked) == 2 and asked[-1].headers["authorization"] == "Bearer whsec_c2VjcmV0"
+    assert [(t["label"], t["text"], t["start"], t["end"]) for t in await turns(graph, space)] == [
+        ("Ana", "Hello.", 0.5, 1.25),
+        ("Ben", "Hi.", 2.0, 2.5),
+    ]
+    (session,) = await sessions(graph, space)
+    assert (session["title"], session["started_at"].timestamp() * 1000) == ("Standup", pytest.approx(MILLISECONDS, abs=1))
+    assert await inbox(graph, space) == {"done": 2}
+
+
+async def test_a_zoom_transcript_that_comes_after_the_end_is_in_the_meetings_session(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    meeting = {"uuid": "u==", "id": "84712639219", "topic": "Standup", "timezone": "Europe/Berlin", "start_time": iso(0)}
+    ana = {"user_id": "7", "user_name": "Ana", "participant_user_id": "zoom-ana", "email": "ana@example.com"}
+
+    def told(event: str, **more: Any) -> dict[str, Any]:
+        return {"event": event, "payload": {"object": {**meeting, **more}}, "download_token": "for a day"}
+
+    file = {"file_type": "TRANSCRIPT", "download_url": "https://zoom.us/rec/1", "recording_start": iso(40)}
+    vtt = b"WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.500\nAna: Hello.\n\n2\n00:00:03.000 --> 00:00:04.000\nBen: Hi.\n"
+    async with working(graph, space, tmp_path, "zoom", lambda _: Answer(200, vtt)) as (worker, asked):
+        await deliver(graph, space, "zoom", told("meeting.started"))
+        await deliver(graph, space, "zoom", told("meeting.participant_joined", participant={**ana, "join_time": iso(5)}), at=5)
+        await deliver(graph, space, "zoom", told("meeting.ended", end_time=iso(600)), at=600)
+        await all_taken_in(worker, graph, space)
+        assert await sessions(graph, space) == []  # nothing was said, as far as is known
+        for event in ("recording.completed", "recording.transcript_completed"):
+            await deliver(graph, space, "zoom", told(event, recording_files=[file]), at=3600)
+        await all_taken_in(worker, graph, space, num_turns=2)
+    assert asked[0].headers["authorization"] == "Bearer for a day"
+    assert [(t["label"], t["text"], t["start"], t["end"]) for t in await turns(graph, space)] == [
+        ("Ana", "Hello.", 41.0, 42.5),
+        ("Ben", "Hi.", 43.0, 44.0),
+    ]
+    (session,) = await sessions(graph, space)
+    assert (session["title"], session["started_at"].timestamp() * 1000) == ("Standup", pytest.approx(MILLISECONDS, abs=1))
+
+
+async def test_a_jitsi_room_has_a_session_for_each_meeting(graph: Graph, space: str, tmp_path: Path) -> None:
+    def line(text: str, at: float, id: str) -> dict[str, Any]:
+        return {
+            "event": "SPEECH",
+            "type": "transcription-result",
+            "room_name": "standup",
+            "timestamp": MILLISECONDS + int(at * 1000),
+            "participant": {"id": "e1", "name": "Ana"},
+            "transcript": [{"text": text, "confidence": 1.0}],
+            "is_interim": False,
+            "message_id": id,
+        }
+
+    def edge(event: str, at: float) -> dict[str, Any]:
+        return {"event": event, "room_name": "standup", "timestamp": str(MILLISECONDS + int(at * 1000))}
+
+    async with working(graph, space, tmp_path, "jitsi", lambda _: Answer(500)) as (worker, _):
+        for begin, text in ((0.0, "The first one."), (3000.0, "The second one.")):
+            await deliver(graph, space, "jitsi", edge("START", begin), at=begin)
+            await deliver(graph, space, "jitsi", line(text, begin + 5, f"m{begin}"), at=begin + 6)
+            await deliver(graph, space, "jitsi", edge("END", begin + 60), at=begin + 60)
+        await all_taken_in(worker, graph, space)
+    found = await turns(graph, space)
+    assert [(t["text"], t["start"]) for t in found] == [("The first one.", 5.0), ("The second one.", 5.0)]
+    assert len({t["session"] for t in found}) == 2
+    assert [session["status"] for session in await sessions(graph, space)] == ["complete", "complete"]
