@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,7 +16,7 @@ import pytest
 
 from service.api.errors import incident
 from service.errors import InvalidInput, NotFound
-from service.graph.driver import Graph, Tx, changes, rows
+from service.graph.driver import Graph, GraphConfig, Tx, changes, rows
 from service.graph.forget_space import forget_space
 from service.graph.paging import Page
 from service.graph.webhook_deliveries import DeliveryStatus, WebhookDelivery, list_deliveries, replay_one
@@ -165,20 +167,28 @@ async def test_a_receiver_that_is_gone_is_not_asked_again(office: Office) -> Non
     assert (delivery.attempts, (await office.now(made.webhook.id)).disabled_why) == (1, WhyDisabled.GONE)
 
 
-async def test_a_service_that_is_killed_in_between_leaves_it_to_the_next_with_the_same_id(office: Office) -> None:
-    """It had sent it, and died before it could say so: the receiver knows the repeat by its id."""
+async def test_a_service_that_is_killed_in_between_leaves_it_to_the_next_with_the_same_id(
+    office: Office, graph_config: GraphConfig
+) -> None:
+    """It had sent it, and was killed before it could say so: the receiver knows the repeat by its id."""
+    address = {"NEO4J_URI": graph_config.uri, "NEO4J_USER": graph_config.user, "NEO4J_PASSWORD": graph_config.password}
     async with receiving() as receiver:
         await office.add(receiver)
-        receiver.slow = 0.5
+        receiver.slow = 10.0
         (event,) = await office.happens()
-        async with office.working(replace(QUICK, lease_seconds=2.0)):
-            await receiver.until(1)
+        killed = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.graph.webhook_process", office.file, "2", env={**os.environ, **address}
+        )
+        await receiver.until(1, patience=60.0)
+        killed.kill()
+        await killed.wait()
         (before,) = await office.deliveries()
-        assert before.status is DeliveryStatus.WAITING and before.next_at is not None and before.next_at > datetime.now(UTC)
+        assert (before.status, before.attempts) == (DeliveryStatus.WAITING, 1)
+        assert before.next_at is not None and before.next_at > datetime.now(UTC), "it is still the other's"
         receiver.slow = 0.0
         async with office.working():
-            await office.settled(DeliveryStatus.SENT)
-    assert [one.id for one in receiver.arrived] == [event, event]
+            (after,) = await office.settled(DeliveryStatus.SENT)
+    assert [one.id for one in receiver.arrived] == [event, event] and after.attempts == 2
 
 
 async def test_two_services_send_each_once(office: Office) -> None:
