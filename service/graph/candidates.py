@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from service.graph.cypher import for_space
 from service.graph.driver import only
 from service.graph.search import narrowed
-from service.types.candidates import Around, Place, Read
+from service.types.candidates import Around, Compared, Place, Read, Unread
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from service.types.search import Filters
 
 READ_CANDIDATES = """
-UNWIND $places AS place
-MATCH (m:Message {session_id: place[0], index: place[1]})-[:FOR]->(a:Audience)
+UNWIND $unread AS one
+MATCH (m:Message {session_id: one[0], index: one[1]})-[:FOR]->(a:Audience)
 WHERE a.id IN $audiences AND m.space = $space
   AND ($speakers IS NULL OR m.speaker_id IN $speakers)
   AND ($addressees IS NULL OR EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $addressees })
@@ -30,11 +30,14 @@ WHERE a.id IN $audiences AND m.space = $space
   AND ($sessions IS NULL OR m.session_id IN $sessions)
   AND ($since IS NULL OR m.said_at >= $since) AND ($until IS NULL OR m.said_at < $until)
 RETURN collect([
-  m.id, m.session_id, m.index, m.text, m.captions, m.said_at.epochSeconds, m.speaker_id,
-  CASE WHEN $people = [] THEN false ELSE EXISTS { MATCH (p:Person)-[:SPEAKS]->(m) WHERE p.id IN $people } END,
-  CASE WHEN $people = [] THEN false ELSE EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $people } END,
-  [vector IN $vectors | vector.similarity.cosine(m.embedding__<space>__turn, vector)],
-  vector.similarity.cosine(m.embedding__<space>__context, $vectors[0])]) AS read
+  m.session_id, m.index,
+  [i IN one[2] | vector.similarity.cosine(m.embedding__<space>__turn, $vectors[i])],
+  CASE WHEN one[3] THEN vector.similarity.cosine(m.embedding__<space>__context, $vectors[0]) END,
+  CASE WHEN one[4] THEN [
+    m.id, m.text, m.captions, m.said_at.epochSeconds, m.speaker_id,
+    CASE WHEN $people = [] THEN false ELSE EXISTS { MATCH (p:Person)-[:SPEAKS]->(m) WHERE p.id IN $people } END,
+    CASE WHEN $people = [] THEN false ELSE EXISTS { MATCH (m)-[:ADDRESSES]->(p:Person) WHERE p.id IN $people } END
+  ] END]) AS found
 """
 
 ALIKE = """
@@ -58,16 +61,17 @@ RETURN collect([m.session_id, m.index, m.text, m.speaker_id]) AS read
 
 
 async def read_candidates(
-    tx: Tx, scope: ReadScope, space_name: str, places: Sequence[Place], vectors: Sequence[Samples], people: Sequence[str],
+    tx: Tx, scope: ReadScope, space_name: str, unread: Sequence[Unread], vectors: Sequence[Samples], people: Sequence[str],
     filters: Filters,
-) -> tuple[Read, ...]:  # fmt: skip
-    """What stands at `places`, as far as the scope and the filters hold it. `people`: ids of whom the question means;
-    `vectors`: the question's, the first for both views."""
-    (read,) = await only(
-        tx, for_space(READ_CANDIDATES, space_name), places=[list(place) for place in places],
+) -> tuple[Compared, ...]:  # fmt: skip
+    """What stands at the places of `unread`, as far as the scope and the filters hold it. `people`: ids of whom the question
+    means; `vectors`: the question's, the first for both views."""
+    (found,) = await only(
+        tx, for_space(READ_CANDIDATES, space_name),
+        unread=[[*one.place, list(one.vectors), one.context, one.words] for one in unread],
         vectors=[vector.tolist() for vector in vectors], people=list(people), **await narrowed(tx, scope, filters),
     )  # fmt: skip
-    return tuple(_read(*row) for row in read)
+    return tuple(_compared(*row) for row in found)
 
 
 async def read_around(tx: Tx, scope: ReadScope, places: Sequence[Place]) -> Mapping[Place, Around]:
@@ -86,9 +90,20 @@ async def list_alike(tx: Tx, scope: ReadScope, space_name: str, ids: Sequence[st
     return frozenset((later, earlier) for later, earlier in pairs)
 
 
+def _compared(
+    session: str, index: int, turn: Sequence[float | None], context: float | None, read: Sequence[Any] | None
+) -> Compared:
+    place = session, index
+    return Compared(
+        place, tuple(_raw(score) for score in turn), _raw(context), _read(place, *read) if read is not None else None
+    )
+
+
+def _raw(score: float | None) -> float | None:
+    return None if score is None else 2.0 * score - 1.0
+
+
 def _read(
-    id: str, session: str, index: int, text: str | None, captions: str | None, said_at: int, speaker: str | None,
-    by: bool, to: bool, turn: Sequence[float | None], context: float | None, *_: Any,
-) -> Read:  # fmt: skip
-    cosines = tuple(None if score is None else 2.0 * score - 1.0 for score in (*turn, context))
-    return Read(id, (session, index), text or "", captions or "", said_at, speaker, by, to, cosines[:-1], cosines[-1])
+    place: Place, id: str, text: str | None, captions: str | None, said_at: int, speaker: str | None, by: bool, to: bool
+) -> Read:
+    return Read(id, place, text or "", captions or "", said_at, speaker, by, to, (), None)

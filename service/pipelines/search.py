@@ -17,11 +17,11 @@ from service.graph.search import full_text
 from service.pipelines.found_before import FoundBefore
 from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
 from service.pipelines.named import people_named_in
-from service.pipelines.one_round import OneRound
+from service.pipelines.one_round import Memory, OneRound
 from service.pipelines.sound_leg import listen_for
 from service.retrieval.lucene import escaped
 from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
-from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, plan
+from service.retrieval.plan import EVER, NEVER, Plan, linking_terms, narrowing, plan
 from service.retrieval.policy import Rules
 from service.retrieval.presentation import PresentationConfig, present
 from service.retrieval.ranking import Pool
@@ -183,7 +183,7 @@ class Search:
         aim, heard = await listen_for(self._graph, scope, aim, step.query, filters, self._clock())
         also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
         also |= dict.fromkeys(heard.places, Tool.SOUND)
-        pool = await self._look(scope, aim, filters, step, also, again=step.query == question)
+        pool = await self._look(scope, aim, filters, step, also, so_far, step.query == question)
         if self._found_before is not None:
             pool = replace(pool, candidates=self._found_before.held(pool.candidates, pool.earlier))
         return _of_layers(pictured.joined(await heard.joined(self._graph, scope, pool)), filters.layers)
@@ -210,21 +210,28 @@ class Search:
         return found
 
     async def _look(
-        self, scope: ReadScope, planned: Plan, filters: Filters, step: Step, also: Mapping[Place, Tool], *, again: bool
+        self,
+        scope: ReadScope,
+        planned: Plan,
+        filters: Filters,
+        step: Step,
+        also: Mapping[Place, Tool],
+        so_far: _SoFar,
+        again: bool,
     ) -> Pool:
         """One round: by words and meaning; where the edges say more, among what they let through, too; by them alone where
         the question has no words of what was said."""
         narrowed = narrowing(planned, filters) if step.narrow else None
         if narrowed is None:
-            return await self._round(scope, planned, filters, step.extend, also, again=again)
+            return await self._round(scope, planned, filters, step.extend, also, again=again, memory=so_far.memory)
         if planned.by_edges:
             listed = await self._listed(scope, narrowed, planned)
             if planned.type is QuestionType.COMMITMENT and not planned.absent:
                 return await self._graph.read(self._promised, scope, narrowed, listed)
             return Pool(by_edges_alone(listed), await self._graph.read(count_messages, scope), (f"people:{len(listed)}",))
         wide, among, away = await asyncio.gather(
-            self._round(scope, planned, filters, step.extend, also, again=again),
-            self._round(scope, planned, narrowed, step.extend),
+            self._round(scope, planned, filters, step.extend, also, again=again, memory=so_far.memory),
+            self._round(scope, planned, narrowed, step.extend, memory=so_far.memory),
             self._listed(scope, narrowed, planned) if planned.absent else _nothing(),
         )
         away_ids = {ranked.id for ranked in away}
@@ -320,11 +327,14 @@ class _SoFar:
     rounds: tuple[Round, ...] = ()
     shown: frozenset[str] = frozenset()
     visible: int = 0
+    memory: Memory = field(default_factory=Memory)
 
     def and_then(self, step: Step, pool: Pool, gathered: Gathered, evidence: tuple[Evidence, ...]) -> _SoFar:
         now = frozenset(one.id for one in evidence)
         made = Round(len(self.rounds) + 1, step.query, step.why, pool.legs, len(now - self.shown), sufficient=False)
-        return _SoFar(gathered, (*self.done, Done(step, evidence)), (*self.rounds, made), self.shown | now, pool.visible)
+        return _SoFar(
+            gathered, (*self.done, Done(step, evidence)), (*self.rounds, made), self.shown | now, pool.visible, self.memory
+        )
 
     def enough(self, why: str) -> _SoFar:
         """The policy wanted no further round: what was there after the last one was enough, as far as it can tell."""
@@ -335,36 +345,12 @@ class _SoFar:
         return replace(self, rounds=(*self.rounds[:-1], *(replace(last, ended=why) for last in self.rounds[-1:])))
 
 
-def narrowing(planned: Plan, filters: Filters) -> Filters | None:
-    """`filters` with who said it to whom, as the question has it; also by time, where it has no words of what was said. None
-    when that narrows nothing."""
-    narrowed = replace(
-        filters, speakers=filters.speakers or planned.speakers, addressees=filters.addressees or planned.addressees
-    )
-    if planned.by_edges:
-        about = () if planned.absent or planned.speakers or planned.addressees else planned.people
-        narrowed = replace(narrowed, by_or_to=filters.by_or_to or about)
-        for time in planned.windows[:1]:
-            since = time.start if time.start != NEVER else None
-            until = time.end if time.end != EVER else None
-            narrowed = replace(narrowed, since=_later(filters.since, since), until=_earlier(filters.until, until))
-    return narrowed if narrowed != filters or planned.absent or planned.by_edges else None
-
-
 def _of_layers(pool: Pool, layers: Sequence[Layer]) -> Pool:
     """What one of `layers` found; all of it where none is asked for. What profiles tell are facts, and were read as such."""
     wanted = {Layer.FACTS if layer is Layer.PROFILES else layer for layer in layers}
     if not wanted:
         return pool
     return replace(pool, candidates=tuple(one for one in pool.candidates if wanted & set(layers_of(one.found))))
-
-
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max((time for time in (one, other) if time), default=None)
-
-
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    return min((time for time in (one, other) if time), default=None)
 
 
 def _closed(time: datetime) -> datetime | None:

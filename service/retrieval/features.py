@@ -50,9 +50,13 @@ _DAY = 86_400.0
 _WEEK = 7.0  # days: what happened is told soon after
 
 
-def features(signals: Signals) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
-    """Shape (candidates, features), and the features' names; rows as `signals.read`."""
-    named = _Pool(signals).all()
+Spoken = dict[str, list[str]]
+"""Words by text, of what was ranked before in the same search: most of it is ranked again."""
+
+
+def features(signals: Signals, spoken: Spoken | None = None) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """Shape (candidates, features), and the features' names; rows as `signals.read`. `spoken`: taken from, and added to."""
+    named = _Pool(signals, {} if spoken is None else spoken).all()
     names = tuple(named)
     if not signals.read:
         return np.zeros((0, len(names))), names
@@ -62,8 +66,8 @@ def features(signals: Signals) -> tuple[npt.NDArray[np.float64], tuple[str, ...]
 class _Pool:
     """One question's candidates, column by column."""
 
-    def __init__(self, signals: Signals) -> None:
-        self.signals = signals
+    def __init__(self, signals: Signals, spoken: Spoken) -> None:
+        self.signals, self.spoken = signals, spoken
         self.read = signals.read
         self.places = [one.place for one in signals.read]
         hits = signals.hits
@@ -101,8 +105,10 @@ class _Pool:
     def alike(self) -> dict[str, Column]:
         """The question's words in words of like meaning, said here or in up to three turns before."""
         question = asked(self.signals.question)
-        said = {place: spoken(around.text) for place, around in self.signals.around.items()}
-        said |= {one.place: spoken(f"{one.text} {one.captions}") for one in self.read}
+        texts = {place: around.text for place, around in self.signals.around.items()}
+        texts |= {one.place: f"{one.text} {one.captions}" for one in self.read}
+        self.spoken.update({text: spoken(text) for text in texts.values() if text not in self.spoken})
+        said = {place: self.spoken[text] for place, text in texts.items()}
         row = {place: number for number, place in enumerate(said)}
         near = np.vstack([nearness(question, list(said.values())), np.zeros((1, len(question)), dtype=np.float32)])
 
@@ -272,8 +278,8 @@ class _Line:
 
 
 def _laid_out(sessions: npt.NDArray[np.int_], indices: npt.NDArray[np.int_]) -> tuple[npt.NDArray[np.int_], int]:
-    """Where on one line each place stands, and its length: as far apart as they are up to REACH, and else just beyond it. A line
-    of all turns would grow with the longest session."""
+    """Where on one line each place stands, and its length: as far apart as they are up to REACH, and else just beyond it. A
+    line of all turns would grow with the longest session."""
     order = np.lexsort((indices, sessions))
     steps = np.minimum(np.diff(indices[order], prepend=0), REACH + 1)
     steps[np.diff(sessions[order], prepend=-1) != 0] = REACH + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from service.retrieval.question_words import ERRANDS, words_of
@@ -12,7 +12,7 @@ from service.retrieval.questions import Word, parts, understand, without_absence
 from service.timewords import windows
 from service.types.facts import TimeSpan
 from service.types.names import folded
-from service.types.search import QuestionType, Wants
+from service.types.search import Filters, QuestionType, Wants
 
 ASKER_WORDS = words_of(
     "i me my mine myself i'm i've i'd i'll ich mir mich mein meine meinen meinem meiner yo mi mis conmigo 我"
@@ -237,3 +237,27 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     if folded(name) in STOP_WORDS:
         return re.compile(rf"(?<=\S\s){inner}(?:['’]s)?(?!\w)")
     return re.compile(rf"(?<!\w){inner}(?:['’]s)?(?!\w)", re.IGNORECASE)
+
+
+def narrowing(planned: Plan, filters: Filters) -> Filters | None:
+    """`filters` with who said it to whom, as the question has it; also by time, where it has no words of what was said. None
+    when that narrows nothing."""
+    narrowed = replace(
+        filters, speakers=filters.speakers or planned.speakers, addressees=filters.addressees or planned.addressees
+    )
+    if planned.by_edges:
+        about = () if planned.absent or planned.speakers or planned.addressees else planned.people
+        narrowed = replace(narrowed, by_or_to=filters.by_or_to or about)
+        for time in planned.windows[:1]:
+            since = time.start if time.start != NEVER else None
+            until = time.end if time.end != EVER else None
+            narrowed = replace(narrowed, since=_later(filters.since, since), until=_earlier(filters.until, until))
+    return narrowed if narrowed != filters or planned.absent or planned.by_edges else None
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((time for time in (one, other) if time), default=None)
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min((time for time in (one, other) if time), default=None)

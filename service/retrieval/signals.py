@@ -5,6 +5,7 @@ Everything that the ranker's features are made of, and nothing else: a benchmark
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ def worth_reading(hits: Hits, config: SignalsConfig = SignalsConfig(), *further:
     with what was found before."""
     scores: dict[Place, float] = defaultdict(float)
     best: dict[str, float] = defaultdict(float)
+    fading = [(step, config.fade ** abs(step)) for step in range(-1, config.reach + 1)]
     for words, weight in (
         (summed((*hits.terms, *hits.names)), 1.0),
         (hits.turn, 1.0),
@@ -76,15 +78,17 @@ def worth_reading(hits: Hits, config: SignalsConfig = SignalsConfig(), *further:
         if not words:
             continue
         least, most = min(words.values()), max(words.values())
+        spread = (most - least) or 1.0
         for (session, index), score in words.items():
-            height = weight * (0.05 + (score - least) / ((most - least) or 1.0))
-            best[session] = max(best[session], height)
-            for step in range(-1, config.reach + 1):
+            height = weight * (0.05 + (score - least) / spread)
+            if height > best[session]:
+                best[session] = height
+            for step, share in fading:
                 if index + step >= 0:
-                    scores[session, index + step] += height * config.fade ** abs(step)
+                    scores[session, index + step] += height * share
     for place in scores:
         scores[place] += config.session * best[place[0]]
-    return tuple(sorted(scores, key=lambda place: (-scores[place], place))[: config.pool])
+    return tuple(heapq.nsmallest(config.pool, scores, key=lambda place: (-scores[place], place)))
 
 
 def beside(places: Sequence[Place], config: SignalsConfig = SignalsConfig()) -> tuple[Place, ...]:

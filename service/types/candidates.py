@@ -53,3 +53,28 @@ class Read:
     """Raw cosine of the turn view to each vector of the question; None without an embedding."""
     context: float | None
     """Of the context view, to the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A candidate, and what of it is not known yet."""
+
+    place: Place
+    vectors: tuple[int, ...]
+    """Which of the question's vectors its turn view is to be compared with, by their numbers from 0."""
+    context: bool
+    """Whether its context view is, with the first of them."""
+    words: bool = True
+    """Whether it is to be read at all, apart from that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A candidate as the graph has it now: it is there, and it is in the scope."""
+
+    place: Place
+    turn: tuple[float | None, ...]
+    """Raw cosines as asked for."""
+    context: float | None
+    read: Read | None
+    """Without cosines; None where it was not asked for."""

@@ -9,6 +9,7 @@ from service.graph.driver import Graph
 from service.pipelines.one_round import OneRound, OneRoundConfig
 from service.retrieval.plan import plan
 from service.retrieval.signals import SignalsConfig
+from service.types.candidates import Unread
 from service.types.search import Filters, Tool
 from tests.graph.graph_builders import TEXT_SPACE, HashedWords, Said, World, seed
 
@@ -69,7 +70,8 @@ async def test_places_named_by_hand_are_gated_too(graph: Graph, home: World) -> 
     places = [(home.session("monday"), i) for i in range(9)]
     scope = await home.scope("cleo")
     vector = HashedWords().queries(["bicycle"])
-    read = await graph.read(read_candidates, scope, TEXT_SPACE, places, list(vector), (), Filters())
+    unread = [Unread(place, (0,), context=True) for place in places]
+    read = await graph.read(read_candidates, scope, TEXT_SPACE, unread, list(vector), (), Filters())
     assert {one.place[1] for one in read} == {3, 4, 5}
     assert {index for _, index in await graph.read(read_around, scope, places)} == {3, 4, 5}
 
