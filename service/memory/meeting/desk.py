@@ -49,12 +49,14 @@ class Desk:
         self._outcomes: list[Outcome] = []
         self._stirred = False
         """Whether something came after which the meeting is not over."""
-        self._clock = state.clock
+        self._clock, self._last, self._finished = state.clock, state.last, state.finished
 
     def done(self) -> tuple[MeetingState, tuple[Outcome, ...]]:
         state = replace(
             self._state,
             clock=self._clock,
+            last=self._last,
+            finished=self._finished,
             seen=self._seen.done(),
             open=self._open.done(),
             closed=self._closed.done(),
@@ -81,10 +83,9 @@ class Desk:
     def next_moment(self) -> float | None:
         if self._waiting:
             return self._waiting[0].due
-        state = self._state
-        if state.finished or state.last is None:
+        if self._finished or self._last is None:
             return None
-        return state.last + (self._config.linger if state.ended else self._config.idle)
+        return self._last + (self._config.linger if self._state.ended else self._config.idle)
 
     def _give(self, moment: float) -> None:
         """Whose wait is over, and before each of them what was said before it."""
@@ -110,7 +111,7 @@ class Desk:
             self._given.put(partial.uid, ())
             self._tell(partial.uid)
         self._tell_changed()
-        self._state = replace(self._state, finished=True)
+        self._finished = True
         for track in self._roll.everybody():
             self._know(track)
         failed = self._state.failed
@@ -120,13 +121,13 @@ class Desk:
     # ---- events
 
     def take(self, events: Sequence[MeetingEvent]) -> None:
-        self._state = replace(self._state, last=self._now)
+        self._last = self._now
         told = len(self._outcomes)
         for event in events:
             self._take(event)
         self._tell_changed()
         if self._stirred or len(self._outcomes) > told:
-            self._state = replace(self._state, finished=False)
+            self._finished = False
 
     def _take(self, event: MeetingEvent) -> None:
         if isinstance(event, Uttered):
@@ -305,9 +306,10 @@ class Desk:
             return
         if event.base is Base.MEETING:
             zero = self._moment(event) - event.end
-            self._state = replace(state, zero=zero if state.zero is None else min(state.zero, zero))
-        elif event.start >= self._config.epoch_from:
-            self._state = replace(state, first=event.start if state.first is None else min(state.first, event.start))
+            if state.zero is None or zero < state.zero:
+                self._state = replace(state, zero=zero)
+        elif event.start >= self._config.epoch_from and (state.first is None or event.start < state.first):
+            self._state = replace(state, first=event.start)
 
     def _settle_origin(self) -> None:
         """Second 0: as told; else such that the words that came soonest after they were said came at once; else the first
@@ -357,7 +359,7 @@ class Desk:
             self._state = replace(self._state, latest=latest)
 
     def _know(self, track: str) -> None:
-        until = self._state.latest if self._state.finished else None
+        until = self._state.latest if self._finished else None
         participant = self._roll.participant(track, self._origin.epoch, until)
         if participant is not None:
             self._outcomes.append(Known(participant))

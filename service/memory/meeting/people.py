@@ -75,18 +75,16 @@ def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float
     name = _shown(speaker.name)
     namings = presence.namings if name is None else _named(presence.namings, Naming(name, speaker.confidence != 0, told))
     accounts, emails = _with(presence.accounts, speaker.account), _with(presence.emails, speaker.email)
-    is_bot, is_host = presence.is_bot or speaker.is_bot, presence.is_host or speaker.is_host
-    before = (presence.namings, presence.accounts, presence.emails, presence.is_bot, presence.is_host)
-    if (namings, accounts, emails, is_bot, is_host) == before:
-        return presence
-    return replace(presence, namings=namings, accounts=accounts, emails=emails, is_bot=is_bot, is_host=is_host)
-
-
-def shown(presence: Presence) -> Presence:
-    """Without what is not told of it: when it was last called so."""
-    if len(presence.namings) != 1:
-        return presence
-    return replace(presence, namings=(replace(presence.namings[0], told=0.0),))
+    found = replace(
+        presence,
+        namings=namings,
+        accounts=accounts,
+        emails=emails,
+        is_bot=presence.is_bot or speaker.is_bot,
+        is_host=presence.is_host or speaker.is_host,
+        is_room=presence.is_room or speaker.is_room,
+    )
+    return presence if found == presence else found
 
 
 def moved(presence: Presence, at: float, *, came: bool) -> Presence:

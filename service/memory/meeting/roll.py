@@ -57,7 +57,8 @@ class Roll:
         if presence == known:
             return []
         self._present.put(track, presence)
-        self.met[track] = None
+        if known is None or not _is_called_the_same(known, presence):
+            self.met[track] = None
         return self.said_by(track) if presence.is_bot and known is not None and not known.is_bot else []
 
     def mark(self, track: str) -> list[str]:
@@ -106,3 +107,12 @@ class Roll:
             self._present.put(parent, replace(tile, children=len(labels)))
             self.met[parent] = None
         return presence
+
+
+def _is_called_the_same(before: Presence, after: Presence) -> bool:
+    """Whether the only news is that somebody is still called so."""
+    if len(before.namings) != 1 or len(after.namings) != 1 or before.came != after.came or before.went != after.went:
+        return False
+    name, now = before.namings[0], after.namings[0]
+    flags = [(p.accounts, p.emails, p.is_bot, p.is_host, p.is_room) for p in (before, after)]
+    return (name.name, name.is_earned) == (now.name, now.is_earned) and flags[0] == flags[1]
