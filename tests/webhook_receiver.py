@@ -48,7 +48,7 @@ class Receiver:
     slow: float = 0.0
     """Seconds before each answer."""
 
-    async def until(self, n: int, patience: float = 20.0) -> list[Arrived]:
+    async def until(self, n: int, patience: float = 60.0) -> list[Arrived]:
         """What came, once there are `n`."""
         async with asyncio.timeout(patience):
             while len(self.arrived) < n:  # noqa: ASYNC110

@@ -90,7 +90,7 @@ async def deliveries(api: Api, token: str, **narrowed: Any) -> list[Any]:
 
 
 async def until(api: Api, token: str, status: str, n: int = 1) -> list[Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(found := await deliveries(api, token, status=[status])) < n:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return found
