@@ -28,6 +28,7 @@ from service.graph.write_entities import entity_id
 from service.pipelines.entities import RememberEntities
 from service.settings import Settings
 from service.types.entities import EntityType
+from service.types.events import EventKind
 from service.types.ids import derived, fresh
 from service.types.meeting import AccountKey
 from service.types.people import SpaceSettings
@@ -106,6 +107,8 @@ class House:
     """By name, the id of its proposal."""
     entities: dict[str, set[str]]
     """By id, the messages that speak of it."""
+    webhook: str
+    """Id of one that is told of everything: for administrators alone."""
     answers: dict[tuple[str | None, tuple[tuple[str, str], ...]], dict[str, str]] = field(default_factory=dict)
     """By token and headers, what every way through the schema answered."""
     tokens: dict[str, str] = field(default_factory=dict)
@@ -141,6 +144,7 @@ class House:
             *(id for name, id in self.jobs.items() if name not in seen),
             *(id for name, id in self.corrections.items() if name not in seen),
             *(f"why {name} thought so" for name in self.corrections if name not in seen),
+            *(self.webhook, "webhook.invalid"),
             *names,
             *(self.proposals[name] for name in names),
             *(f"{who}'s zither" for who in FELT if seen != {who}),
@@ -193,7 +197,9 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
             why, now = f"why {name} thought so", datetime.now(UTC)
             await graph.write(bind_account, space, login, world.person(name), actor="admin", why=why, at=now)
         proposals = {name: await proposed(world, about, name, evidence) for name, (about, evidence) in NAMES.items()}
-        yield House(api, world, jobs, corrections, proposals, await spoken_of(services, world))
+        url = "https://webhook.invalid/"
+        made = await services.webhooks().add(space, url, tuple(EventKind), person=None, made_by="cleo's account")
+        yield House(api, world, jobs, corrections, proposals, await spoken_of(services, world), made.webhook.id)
 
 
 async def spoken_of(services: Services, world: World) -> dict[str, set[str]]:
@@ -393,6 +399,11 @@ async def test_a_mutation_on_somebody_else_answers_like_one_on_nobody(house: Hou
         ),
         ('unbindAccount(accountId: $id, idempotencyKey: "$key")', house.login("cleo"), fresh()),
         ('shareAccount(accountId: $id, shared: true, idempotencyKey: "$key")', house.login("cleo"), fresh()),
+        ('removeWebhook(id: $id, idempotencyKey: "$key")', house.webhook, fresh()),
+        ('enableWebhook(id: $id, idempotencyKey: "$key")', house.webhook, fresh()),
+        ('rotateWebhookSecret(id: $id, idempotencyKey: "$key")', house.webhook, fresh()),
+        ('replayWebhook(id: $id, since: "2026-11-30T00:00Z", idempotencyKey: "$key")', house.webhook, fresh()),
+        ('tryWebhook(id: $id, idempotencyKey: "$key")', house.webhook, fresh()),
         ('applyName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Cleopatra"], fresh()),
         ('rejectName(proposalId: $id, idempotencyKey: "$key")', house.proposals["Benedict"], fresh()),
         ('joinEntities(entityId: $id, ofId: "x", idempotencyKey: "$key")', knee, fresh()),
