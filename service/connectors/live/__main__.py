@@ -16,9 +16,17 @@ the head of its file in `service/connectors/live`.
 
 """
 
+TAIL = """
+Of LiveKit, Pipecat, Daily and Fireflies (live) no webhook has the words: a program of yours passes them on, as the head of each
+connector says. [pipecat_bot.py](../../deploy/examples/pipecat_bot.py) and
+[livekit_listener.py](../../deploy/examples/livekit_listener.py) do it for two of them. Fireflies, Zoom and MeetingBaas v2 say
+where a transcript is, and it is fetched; a source of `fireflies` has `api_key = "env:NAME"` or `"file:/path"` for that. Jitsi
+and Daily name the room alone: what comes after a meeting in it is over belongs to the next one.
+"""
+
 
 def page() -> str:
-    return f"{HEAD}{live_table(declared_live())}\n"
+    return f"{HEAD}{live_table(declared_live())}\n{TAIL}"
 
 
 if __name__ == "__main__":
