@@ -1,10 +1,11 @@
 """A participant's sound, sent while they speak, and what they are called: over our own protocol's WebSocket.
 
     ffmpeg -re -i ana.ogg -f s16le -ar 16000 -ac 1 - |
-        python bot_sound.py ws://127.0.0.1:8460/v1/hooks/mine "$MINE_SECRET" Ana
+        python bot_sound.py ws://127.0.0.1:8460/v1/hooks/mine "$MINE_TOKEN" Ana
 
-A bot in a meeting has one such stream for each participant, on one connection. The source must `listen`. What was not kept when
-a connection broke is sent again on the next. service/connectors/GENERIC.md has all fields. Needs `websockets`.
+A bot in a meeting has one such stream for each participant, on one connection. The source must `listen`, and have a secret
+`token:…`, of which MINE_TOKEN is what follows. What was not kept when a connection broke is sent again on the next.
+service/connectors/GENERIC.md has all fields. Needs `websockets`.
 """
 
 import asyncio

@@ -31,7 +31,9 @@ class ReplaySecretMissing(VoicegraphError):
 def replay(
     recording: Annotated[Path, typer.Argument(metavar="MEETING.JSONL", exists=True, dir_okay=False, help="Recorded meeting.")],
     to: Annotated[str, typer.Option("--to", metavar="URL", help="http://…/v1/hooks/SOURCE of a running service.")],
-    provider: Annotated[str, typer.Option(help="Whose protocol: generic, recall, vexa, attendee, meetingbaas …")] = "generic",
+    provider: Annotated[
+        str, typer.Option(help="Whose protocol: generic, recall, vexa, attendee, meetingbaas, jitsi, livekit, pipecat, daily.")
+    ] = "generic",
     secret_env: Annotated[str, typer.Option(metavar="NAME", help="Environment variable with the source's secret.")] = SECRET,
     speed: Annotated[float, typer.Option(min=0.01, max=100_000, help="Times as fast as it was.")] = 1.0,
     shuffle: Annotated[
@@ -75,10 +77,10 @@ def replay(
     manner = Manner(speed=speed, shuffle=shuffle, duplicate=duplicate, drop=drop_connection, seed=seed)
     with Bars() as bars:
         report = asyncio.run(sender.send(rehearsed(told, manner), bars(told.meeting)))
-    show({"meeting": told.meeting, "provider": provider, "report": report}, as_json, lambda: _drawn(report))
+    show({"meeting": told.meeting, "provider": provider, "report": report}, as_json, lambda: _drawn(told.meeting, report))
 
 
-def _drawn(report: Report) -> RenderableType:
+def _drawn(meeting: str, report: Report) -> RenderableType:
     answers = ", ".join(f"{count} × {status}" for status, count in sorted(report.statuses.items()))
     left_out = ", ".join(f"{count} {kind}" for kind, count in report.left_out.items())
     acked = None if report.ack_p50_ms is None else f"p50 {report.ack_p50_ms} ms, p95 {report.ack_p95_ms} ms"
@@ -90,4 +92,4 @@ def _drawn(report: Report) -> RenderableType:
         ("sent again", report.again),
         ("not told by this provider", left_out or None),
     ]
-    return table(("", ""), rows)
+    return table(("meeting", meeting), rows)

@@ -20,6 +20,10 @@ PLAYERS: dict[str, str] = {
     "vexa": "service.connectors.live.playing.vexa:PLAYER",
     "attendee": "service.connectors.live.playing.attendee:PLAYER",
     "meetingbaas": "service.connectors.live.playing.meetingbaas:PLAYER",
+    "jitsi": "service.connectors.live.playing.jitsi:PLAYER",
+    "livekit": "service.connectors.live.playing.livekit:PLAYER",
+    "pipecat": "service.connectors.live.playing.pipecat:PLAYER",
+    "daily": "service.connectors.live.playing.daily:PLAYER",
 }
 """provider → "module:PLAYER", a Player."""
 
@@ -37,6 +41,14 @@ class Played:
         if base is Base.EPOCH:
             return datetime.fromtimestamp(seconds, self.began_at.tzinfo)
         return self.began_at + timedelta(seconds=seconds)
+
+    def at(self, event: MeetingEvent) -> datetime:
+        """When it happened; the start where nobody says."""
+        return event.at or self.began_at
+
+    def milliseconds(self, event: MeetingEvent) -> int:
+        """As `at`, since 1970."""
+        return round(self.at(event).timestamp() * 1000)
 
     def epoch(self, seconds: float, base: Base) -> float:
         """Since 1970."""

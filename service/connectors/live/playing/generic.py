@@ -8,7 +8,7 @@ from datetime import datetime
 
 from service.connectors.live.generic_schema import message
 from service.connectors.live.playing import Played
-from service.connectors.live.signatures import WHSEC, webhook_id_headers
+from service.connectors.live.signatures import TOKEN, WHSEC, webhook_id_headers
 from service.types.meeting import MeetingEvent
 
 
@@ -21,10 +21,10 @@ class GenericPlayer:
         return (json.dumps(message(meeting.id, [event]), ensure_ascii=False).encode(),)
 
     def headers(self, body: bytes, secret: str, *, at: datetime, id: str) -> Mapping[str, str]:
-        """Signed with a secret that begins with whsec_; anything else is a token."""
+        """Signed with a secret that begins with whsec_; anything else is sent itself."""
         if secret.startswith(WHSEC):
             return webhook_id_headers(secret, id=id, at=at, body=body)
-        return {"authorization": f"Bearer {secret}", "webhook-id": id}
+        return {"authorization": f"Bearer {secret.removeprefix(TOKEN)}", "webhook-id": id}
 
 
 PLAYER = GenericPlayer()

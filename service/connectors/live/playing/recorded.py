@@ -103,7 +103,7 @@ def moved(recording: Recorded, began_at: datetime) -> Recorded:
 
 
 def with_names(recording: Recorded) -> Recorded:
-    """Each speaker with all that was told of them before: most providers say it with every event."""
+    """Each speaker with all that was told of them before, each event with a date: most providers say so much with each."""
     known: dict[tuple[str, str], Speaker] = {}
     steps = []
     for step in recording.steps:
@@ -112,6 +112,8 @@ def with_names(recording: Recorded) -> Recorded:
             key = (event.speaker.scope, event.speaker.handle)
             known[key] = _both(known.get(key, event.speaker), event.speaker)
             event = replace(event, speaker=replace(known[key], confidence=event.speaker.confidence))
+        if event.at is None and recording.began_at is not None:
+            event = replace(event, at=recording.began_at + timedelta(seconds=step.after))
         steps.append(replace(step, event=event))
     return replace(recording, steps=tuple(steps))
 

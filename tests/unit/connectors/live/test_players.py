@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from service.connectors.live import CONNECTORS, Delivery, connector
-from service.connectors.live.bodies import hashed
+from service.connectors.live.bodies import hashed, lasting
 from service.connectors.live.generic_schema import as_json
 from service.connectors.live.playing import PLAYERS, Played, number_of, player
 from service.connectors.live.playing.recall import words_told
@@ -135,7 +135,7 @@ def by_vexa(event: MeetingEvent) -> list[MeetingEvent]:
             name = event.speaker.name
             own = Speaker(turn, name=name, confidence=confidence)
             if name is not None and confidence != 0 and event.source != "diariser":
-                own = Speaker(name, name=name, confidence=confidence)
+                own = Speaker(None, name=name, confidence=confidence)
             told = replace(since_1970(event), speaker=own, slot=hashed("", turn), at=None, confidence=None)
             start = round(MEETING.since(event.start, event.base) * 1000)
             ms = round((MEETING.epoch(event.end, event.base) + event.revision) * 1000)
@@ -177,12 +177,96 @@ def by_meetingbaas(event: MeetingEvent) -> list[MeetingEvent]:
         case Uttered(source=source) if source != "chat":
             own = NOBODY
             if event.speaker.handle or event.speaker.name:
-                own = Speaker(event.speaker.handle or event.speaker.name, name=event.speaker.name)
+                own = Speaker(event.speaker.handle, name=event.speaker.name)
             by = EPOCH if event.base is Base.EPOCH else 0.0
             words = [replace(w, segment=Segment(w.segment.start - by, w.segment.end - by)) for w in event.words]
             times = {"start": event.start - by, "end": event.end - by, "words": tuple(words), "base": Base.MEETING}
             slot = hashed(MEETING.id, "segment")
             return [replace(event, at=None, revision=0, id=None, source="platform", speaker=own, slot=slot, **times)]
+    return []
+
+
+def dated(event: MeetingEvent) -> datetime:
+    return event.at or MEETING.began_at
+
+
+def by_jitsi(event: MeetingEvent) -> list[MeetingEvent]:
+    def speaker(whose: Speaker) -> Speaker:
+        account = None if whose.account is None else AccountKey("jitsi", whose.account.subject)
+        return Speaker(whose.handle, name=whose.name, account=account)
+
+    match event:
+        case Began():
+            return [Began(key="", at=dated(event), title=MEETING.id, platform="jitsi")]
+        case Ended():
+            return [Ended(key="", at=dated(event))]
+        case Joined() | Left():
+            return [replace(event, at=dated(event), speaker=speaker(event.speaker))]
+        case Uttered(source=source) if source != "chat":
+            start = epoch(event, event.start)
+            told = replace(event, **BARE, speaker=speaker(event.speaker), start=start, end=start + lasting(event.text))
+            plain_ = {"slot": None, "words": (), "source": "platform", "base": Base.EPOCH}
+            return [replace(told, **plain_, confidence=event.confidence)]
+    return []
+
+
+def by_livekit(event: MeetingEvent) -> list[MeetingEvent]:
+    at = dated(event).replace(microsecond=0)
+    match event:
+        case Began():
+            return [Began(key="", at=at, title=MEETING.id, platform="livekit")]
+        case Ended():
+            return [Ended(key="", at=at)]
+        case Joined(speaker=Speaker(handle=str())) | Left(speaker=Speaker(handle=str())):
+            own = event.speaker
+            return [replace(event, at=at, speaker=Speaker(own.handle, name=own.name, is_bot=own.is_bot))]
+        case Uttered(source=source) if source != "chat":
+            own = NOBODY if event.speaker.handle is None else Speaker(event.speaker.handle)
+            slot = own.handle if event.id is None else None
+            return [replace(since_1970(event), **BARE, speaker=own, slot=slot, words=(), source="platform")]
+    return []
+
+
+def just_said(event: Uttered, speaker: Speaker) -> Uttered:
+    """Told when it was over."""
+    end = epoch(event, event.end)
+    told = replace(event, **BARE, speaker=speaker, start=end - lasting(event.text), end=end, base=Base.EPOCH, id=None)
+    return replace(told, slot=speaker.handle, words=(), source="platform")
+
+
+def by_pipecat(event: MeetingEvent) -> list[MeetingEvent]:
+    def speaker(whose: Speaker) -> Speaker:
+        return NOBODY if whose.handle is None else Speaker(whose.handle, name=whose.name)
+
+    match event:
+        case Began():
+            return [Began(key="", at=dated(event), title=event.title, platform="pipecat")]
+        case Ended():
+            return [Ended(key="", at=dated(event))]
+        case Joined() | Left():
+            return [replace(event, at=dated(event), speaker=speaker(event.speaker))]
+        case Uttered(source=source) if source != "chat" and (event.final or not event.speaker.is_bot):
+            own = Speaker("bot", is_bot=True) if event.speaker.is_bot else speaker(event.speaker)
+            return [just_said(event, own)]
+    return []
+
+
+def by_daily(event: MeetingEvent) -> list[MeetingEvent]:
+    match event:
+        case Began():
+            return [Began(key="", at=dated(event), title=MEETING.id, platform="daily")]
+        case Ended():
+            return [Ended(key="", at=dated(event), duration=(dated(event) - MEETING.began_at).total_seconds())]
+        case Joined(speaker=Speaker(handle=str())) | Left(speaker=Speaker(handle=str())):
+            own = event.speaker
+            account = None
+            if own.account is not None and own.account.subject != own.handle:
+                account = AccountKey("daily", own.account.subject)
+            told = Speaker(own.handle, name=own.name, account=account, is_host=own.is_host)
+            return [replace(event, at=dated(event), speaker=told)]
+        case Uttered(source=source) if source != "chat":
+            own = NOBODY if event.speaker.handle is None else Speaker(event.speaker.handle)
+            return [replace(just_said(event, own), language=None)]
     return []
 
 
@@ -192,6 +276,10 @@ TOLD: dict[str, Told] = {
     "vexa": by_vexa,
     "attendee": by_attendee,
     "meetingbaas": by_meetingbaas,
+    "jitsi": by_jitsi,
+    "livekit": by_livekit,
+    "pipecat": by_pipecat,
+    "daily": by_daily,
 }
 
 
@@ -226,7 +314,7 @@ def test_every_player_has_a_connector_and_is_tested() -> None:
 @pytest.mark.parametrize("provider", PLAYERS)
 def test_the_example_has_all_its_finals_whoever_sends_it(provider: str) -> None:
     told = [step.event for step in with_names(read_recorded(EXAMPLE)).steps]
-    chats = () if provider != "meetingbaas" else ("chat",)
+    chats = () if provider in ("generic", "recall", "vexa", "attendee") else ("chat",)
     finals = [event.text for event in told if isinstance(event, Uttered) and event.final and event.source not in chats]
     read = [found for event in told for found in received(provider, event)]
     assert [event.text for event in read if isinstance(event, Uttered) and event.final] == finals
