@@ -329,7 +329,8 @@ async def test_a_redirect_is_followed_to_where_the_connector_allows_and_without_
     ids=["500", "404", "429", "401", "long", "packed", "slow", "nowhere"],
 )
 async def test_what_is_not_got_says_why_and_whether_it_is_tried_again(answer: Answer, why: str, again: bool) -> None:
-    async with fetching(lambda _: answer, zoom_fetch(), max_bytes=2000, whole=0.5) as (go, _):
+    whole = 0.5 if answer.slow else 20.0
+    async with fetching(lambda _: answer, zoom_fetch(), max_bytes=2000, whole=whole) as (go, _):
         with pytest.raises((FetchFailed, FetchRefused), match=why) as problem:
             await go()
     assert problem.value.tries_again is again and "/rec/" not in str(problem.value)
