@@ -444,7 +444,7 @@ NODES: tuple[Node, ...] = (
         "something that happened in the space that others may be told of: ids and counts; what of it somebody may know is read "
         "when it is told",
         Property("kind", "string", "session.ready | person.unresolved | identity.revised | erased"),
-        Property("what", "string", "merge | split | reassign | not_same | undo; space | voices | inferred | sounds"),
+        Property("what", "string", "merge | split | reassign | not_same | undo | account; space | voices | inferred | sounds"),
         Property("session_id", "string", "session it is of"),
         Property("correction_id", "string", "correction it is of"),
         Property("people", "list<string>", "ids of the people concerned"),

@@ -126,6 +126,8 @@ async def _unresolved(tx: Tx, scope: ReadScope, event: Event) -> ToldEvent | Non
 
 
 async def _revised(tx: Tx, scope: ReadScope, event: Event) -> ToldEvent | None:
+    if event.session_id is not None:
+        return await _attributed(tx, scope, event, event.session_id)
     found = await rows(tx, FIND_MOVED, space=scope.space, correction_id=event.correction_id or "", audiences=scope.audiences)
     kind, moved, sessions = (found[0]["kind"], found[0]["moved"], found[0]["sessions"]) if found else (event.what, 0, [])
     known = {row["id"] for row in await rows(tx, LIST_KNOWN, **scope.gate, ids=list(event.people))}
@@ -139,6 +141,16 @@ async def _revised(tx: Tx, scope: ReadScope, event: Event) -> ToldEvent | None:
         sessions=tuple(sorted(set(sessions))),
         counts={"turns": len(sessions)} if moved else {},
     )
+
+
+async def _attributed(tx: Tx, scope: ReadScope, event: Event, session_id: str) -> ToldEvent | None:
+    """By a login, of one session: to whoever may know of it and of somebody concerned."""
+    session = await find_session(tx, scope, session_id)
+    known = {row["id"] for row in await rows(tx, LIST_KNOWN, **scope.gate, ids=list(event.people))}
+    if session is None or not (known or scope.reads_all):
+        return None
+    counts = event.counts if scope.reads_all else {}
+    return _told(event, people=tuple(sorted(known)), sessions=(session_id,), counts=counts)
 
 
 def _told(

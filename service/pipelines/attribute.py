@@ -14,6 +14,7 @@ from service.graph.signed_in import BY_ACCOUNT, LoginsOf, logins_of, save_held, 
 from service.graph.spaces import get_space, lock_space
 from service.graph.write_audiences import Readers, move_messages
 from service.graph.write_corrections import touch
+from service.graph.write_events import save_event
 from service.graph.write_reassignments import TurnHeld, forget_identities, list_tracks_held, list_turns_held, save_turns
 from service.graph.write_sessions import SAVE_IDENTITIES
 from service.memory.accounts import PLATFORM, Held, Nobodys, Of, Why, attended, presences, whose
@@ -25,6 +26,7 @@ from service.pipelines.reassign import count, counted, save_sessions
 from service.pipelines.resettle import resettled
 from service.types.accounts import SignedIn
 from service.types.audio import Samples, TextEmbedder
+from service.types.events import EventKind, NewEvent
 from service.types.memory import Attendance, SessionStatus
 
 OPEN_TO_LOGINS = frozenset(
@@ -98,7 +100,23 @@ async def attribute(
         await move_messages(tx, space, _narrow(changed, logins))
     else:
         await _settle_again(tx, space, stood, logins, bool(changed), embedder, embedded, occasion=f"accounts {revision}")
+        await _tell(tx, space, session_id, people, len(changed), revision)
     return Attributed(session_id, len(changed), tuple(people), len(held))
+
+
+async def _tell(tx: Tx, space: str, session_id: str, people: Sequence[str], num_turns: int, revision: int) -> None:
+    """Whoever wants to know that who is who has changed."""
+    if num_turns:
+        revised = NewEvent(
+            space=space,
+            kind=EventKind.IDENTITY_REVISED,
+            occasion=f"{BY_ACCOUNT} {session_id} {revision}",
+            what=BY_ACCOUNT,
+            session_id=session_id,
+            people=tuple(people),
+            counts={"turns": num_turns},
+        )
+        await save_event(tx, revised)
 
 
 def _changed(turn: TurnHeld, verdict: Of | Held | Nobodys) -> TurnHeld | None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from service.graph.access import read_scope
 from service.graph.accounts import account_id
 from service.graph.driver import Graph
 from service.graph.dump import dump_space
+from service.graph.events import list_events, list_told
 from service.graph.write_people import save_person
 from service.pipelines.accounts import Accounts
 from service.pipelines.attribute import note_logins
 from service.types.audio import Segment
+from service.types.events import EventKind, ToldEvent
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
+from service.types.people import Assurance, Viewer
 from tests.graph.correction_builders import correct, ingest, speakers, state
 from tests.graph.login_builders import EMBEDDER, a_meeting, may_be, message, readers_of, session_id, signed_in, track
 
@@ -57,13 +63,15 @@ async def test_while_a_meeting_goes_on_its_turns_are_attributed_already(graph: G
 async def test_a_binding_counts_for_meetings_before_it_and_unbinding_takes_all_of_it_back(
     graph: Graph, space: str, accounts: Accounts
 ) -> None:
-    ana = await a_person(graph, space, "Ana")
+    ana, ben = await a_person(graph, space, "Ana"), await a_person(graph, space, "Ben")
     half = (Segment(0.0, 8.0),)
     for meeting in ("monday", "friday"):
         await a_meeting(graph, space, meeting, TALK, [signed_in(space, meeting, "ana", ZOOM, attends=half)])
     unbound = await state(graph, space)
     done = await accounts.bind(space, ZOOM, ana, **BY)
     assert (done.num_turns, done.num_sessions) == (4, 2)
+    for person, told in ((ana, 2), (ben, 0)):
+        assert len(await revised(graph, space, person)) == told, "who may read it is told that turns changed hands"
     bound = await state(graph, space)
     for meeting in ("monday", "friday"):
         assert await speakers(graph, space, meeting) == [ana, None, ana, None]
@@ -73,6 +81,14 @@ async def test_a_binding_counts_for_meetings_before_it_and_unbinding_takes_all_o
     assert await state(graph, space) == unbound
     await accounts.bind(space, ZOOM, ana, **BY)
     assert (await state(graph, space))["nodes"] == bound["nodes"]
+
+
+async def revised(graph: Graph, space: str, person: str) -> list[ToldEvent]:
+    """What the person is told of who is who."""
+    scope = await graph.read(read_scope, Viewer(space, None, person, (person,), False, Assurance.TOKEN))
+    since = datetime.now(UTC) - timedelta(hours=1)
+    found = await graph.read(list_events, space, kinds=[EventKind.IDENTITY_REVISED], since=since, had=(), limit=50)
+    return [event for event in await graph.read(list_told, scope, found) if event.what == "account"]
 
 
 async def test_what_somebody_corrected_no_login_changes(graph: Graph, space: str, accounts: Accounts) -> None:
