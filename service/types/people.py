@@ -208,7 +208,7 @@ class Unresolved:
     scores: Scores
     reason: str
     """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech | no_sound |
-    opted_out"""
+    opted_out; of a live meeting also bot (a program's words) | doubted (by the platform itself)"""
 
 
 Decision = Link | Create | Assigned | Unresolved
