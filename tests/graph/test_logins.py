@@ -8,9 +8,10 @@ import pytest
 
 from service.graph.access import read_scope
 from service.graph.accounts import account_id
-from service.graph.driver import Graph
+from service.graph.driver import Graph, rows
 from service.graph.dump import dump_space
 from service.graph.events import list_events, list_told
+from service.graph.forget_space import forget_space
 from service.graph.write_people import save_person
 from service.pipelines.accounts import Accounts
 from service.pipelines.attribute import note_logins
@@ -195,3 +196,5 @@ async def test_an_unknown_login_is_kept_and_is_nobodys(graph: Graph, space: str,
     found = [n for n in (await state(graph, space))["nodes"] if n["labels"] == ["Account"]]
     assert [(n["id"], n["subject"], n["name"]) for n in found] == [(account_id(space, MAIL), MAIL.subject, "Ana")]
     assert await speakers(graph, space, "monday") == [None] * 4
+    await forget_space(graph, space)
+    assert await graph.read(rows, "MATCH (a:Account {space: $space}) RETURN a.id AS id", space=space) == []
