@@ -5,7 +5,7 @@ voice that has a name by now, turns that moved out of their sight are not told.
 - person.unresolved: of the voices that nobody has a name for (`service.graph.inbox`), those that they have heard.
 - identity.revised: whoever may read a turn that changed hands, or one of whom is shown as another now; of the people, those
   they know of. That two are not the same shows in nothing: it is told to who reads everything.
-- erased: the person themselves, where it is one's; else who reads everything."""
+- erased: the person themselves, where it is one's and nobody else hears it; else who reads everything."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from service.graph.driver import rows
 from service.graph.inbox import UnknownKind, find_unknown
+from service.graph.personas import find_subject
 from service.graph.sessions import find_session, list_participants
 from service.graph.write_corrections import NOT_SAME
 from service.graph.write_events import FORGOTTEN
@@ -87,7 +88,7 @@ async def find_told(tx: Tx, scope: ReadScope, event: Event) -> ToldEvent | None:
         case EventKind.IDENTITY_REVISED:
             return await _revised(tx, scope, event)
         case EventKind.ERASED:
-            mine = bool(event.people) and set(event.people) <= set(scope.own)
+            mine = bool(event.people) and set(event.people) <= set(await find_subject(tx, scope, None))
             return _told(event, people=event.people, counts=event.counts) if scope.reads_all or mine else None
 
 

@@ -17,11 +17,13 @@ import pytest
 
 from service.api.tokens import list_tokens, revoke
 from service.graph.driver import Graph
+from service.graph.write_consents import save_consent
 from service.graph.write_events import save_event, save_session_events
 from service.pipelines.webhook_worker import WorkerConfig
 from service.settings import Settings
 from service.types.events import EventKind, NewEvent
 from service.types.ids import fresh
+from service.types.people import Consent
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.graph.correction_builders import correct
@@ -181,20 +183,23 @@ async def test_a_new_secret_is_another_and_shown_once(api: Api) -> None:
     assert first.startswith("whsec_") and first != made["secret"] and again is None
 
 
-async def follow(api: Api, token: str, n: int, **variables: Any) -> list[Any]:
+async def follow(
+    api: Api, token: str, n: int, *, heard_by: str | None = None, acting_for: str | None = None, **variables: Any
+) -> list[Any]:
     """The first `n` events told, and what else comes within a second and a half."""
     told: list[Any] = []
-    async with api.socket({"authorization": f"Bearer {token}"}) as ws:
+    given = {"x-voicegraph-heard-by": heard_by, "x-voicegraph-acting-for": acting_for}
+    async with api.socket({"authorization": f"Bearer {token}", **{name: id for name, id in given.items() if id}}) as ws:
         await ws.receive()
         await ws.subscribe("1", FOLLOW, **variables)
         while len(told) < n:
             told.append((await ws.receive())["payload"]["data"]["events"])
         ws.patience = 1.5
         try:
-            told.append(await ws.receive())
+            while True:
+                told.append((await ws.receive())["payload"]["data"]["events"])
         except TimeoutError:
             return told
-    return told
 
 
 async def test_each_follower_is_told_what_they_may_know(api: Api, world: World) -> None:
@@ -223,6 +228,31 @@ async def test_each_follower_is_told_what_they_may_know(api: Api, world: World) 
     assert erased in {one["id"] for one in everything} and nobodys == []
     revised = {one["id"]: one["correctionId"] for one in (*cleos, *everything) if one["__typename"] == "IdentityRevised"}
     assert len(revised) == 1 and next(one for one in cleos if "correctionId" in one)["correctionId"] is None
+
+
+async def test_what_was_erased_of_somebody_is_told_to_them_and_to_who_reads_everything(api: Api, world: World) -> None:
+    since = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
+    ana = world.person("ana")
+    withdrawn = {"text_version": "1", "channel": "paper", "at": datetime.now(UTC), "purpose": "infer_persona"}
+    await api.services.graph.write(save_consent, api.space, ana, Consent.WITHDRAWN, **withdrawn)  # type: ignore[arg-type]
+    tokens = [
+        api.token("ana", person_id=ana),
+        api.token("boss", scopes=ADMIN),
+        api.token("ben", person_id=world.person("ben")),
+        api.token("ana's bot", may_act_for=[ana]),
+    ]
+    told = await asyncio.gather(
+        *(follow(api, token, n, since=since) for token, n in zip(tokens, (1, 1, 0, 0), strict=True)),
+        follow(api, tokens[0], 1, heard_by=ana, since=since),
+        follow(api, tokens[0], 0, heard_by=world.person("ben"), since=since),
+        follow(api, tokens[3], 0, acting_for=ana, since=since),
+    )
+    assert [[(one["what"], one["people"], one["numErased"]) for one in some] for some in told] == [
+        *([[("inferred", [f"Person:{ana}"], None)]] * 2),
+        *([[]] * 2),
+        [("inferred", [f"Person:{ana}"], None)],
+        *([[]] * 2),
+    ]
 
 
 async def test_what_happens_while_somebody_follows_is_told_once_and_only_of_the_kinds_wanted(api: Api, world: World) -> None:
