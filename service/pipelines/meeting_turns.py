@@ -97,19 +97,23 @@ def in_order(there: Mapping[str, TurnThere]) -> list[TurnThere]:
 
 
 def signed_in(participants: Mapping[str, Participant], session_id: str, until: float) -> list[SignedIn]:
-    """All that came with a login; who is still there is so `until` now, seconds of the session."""
-    return [
-        SignedIn(
-            accounts=(*p.accounts, *p.emails),
-            local_speaker=local_speaker_id(session_id, p.track),
-            name=p.name,
-            is_bot=p.is_bot,
-            several=p.several,
-            attends=_attends(p, until),
-        )
-        for _, p in sorted(participants.items())
-        if p.accounts or p.emails
-    ]
+    """All that came with a login; who is still there is so `until` now, seconds of the session. A voice told apart in the sound
+    of a tile came with the tile's, and where there are several it is nobody's."""
+    found = []
+    for _, p in sorted(participants.items()):
+        tile = participants.get(p.tile) if p.tile is not None else None
+        accounts = (*p.accounts, *p.emails) or ((*tile.accounts, *tile.emails) if tile is not None else ())
+        if accounts:
+            signed = SignedIn(
+                accounts=accounts,
+                local_speaker=local_speaker_id(session_id, p.track),
+                name=p.name or (tile.name if tile is not None else None),
+                is_bot=p.is_bot or (tile is not None and tile.is_bot),
+                several=p.several or (tile is not None and tile.several),
+                attends=_attends(p, until),
+            )
+            found.append(signed)
+    return found
 
 
 def _attends(participant: Participant, until: float) -> tuple[Segment, ...]:

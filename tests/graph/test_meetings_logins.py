@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -151,6 +152,24 @@ async def test_a_program_that_joins_with_somebodys_login_opens_nothing_and_speak
     assert [t["person"] for t in await turns(graph, space)] == [None, robot, None]
     assert await readers(graph, space) == [set()] * 3
     assert ana not in {row["person"] for row in await graph.read(rows, ATTENDED, space=space)}
+
+
+async def test_a_voice_in_the_sound_of_a_tile_is_its_owners_until_there_is_another(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    ana = await a_person(graph, space, "Ana", KEY)
+    one, other = Speaker("0", scope="a"), Speaker("1", scope="a")
+    async with a_worker(graph, space, tmp_path, using=at_once(graph), **GOES_ON) as worker:
+        await deliver(graph, space, began(), joined(ANA_IN), said(one, "Good morning.", 1.0), at=2.0)
+        await worker.settle(PATIENCE)
+        assert [t["person"] for t in await turns(graph, space)] == [ana]
+        assert await readers(graph, space) == [{ana}]
+        await deliver(graph, space, said(other, "And from me.", 4.0), at=5.0)
+        await worker.settle(PATIENCE)
+        await asyncio.sleep(2.1)  # as long as a turn may still change
+        await worker.settle(PATIENCE)
+    assert [t["person"] for t in await turns(graph, space)] == [None, None], "a room, and who of them is Ana nobody said"
+    assert await readers(graph, space) == [set(), set()]
 
 
 async def test_who_is_invited_is_expected_and_reads_nothing(graph: Graph, space: str, tmp_path: Path) -> None:
