@@ -54,10 +54,19 @@ SOURCES = {"platform": 3.0, "caption": 2.0, "diariser": 1.0}
 
 
 def rank(
-    *, final: bool, by_bot: bool, known: bool, source: str, earned: bool, confidence: float | None, words: int, start: float
+    *,
+    final: bool,
+    by_bot: bool,
+    known: bool,
+    by_id: bool,
+    source: str,
+    earned: bool,
+    confidence: float | None,
+    words: int,
+    start: float,
 ) -> tuple[float, ...]:
     """A bot's words are its own, whoever's microphone brings them back; an echo comes later and less clearly."""
-    return (final, by_bot, known, SOURCES.get(source, 0.0), earned, confidence or 0.0, words, -start)
+    return (final, by_bot, known, SOURCES.get(source, 0.0), by_id, earned, confidence or 0.0, words, -start)
 
 
 def are_copies(one: Line, other: Line, config: CopiesConfig) -> bool:

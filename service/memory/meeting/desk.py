@@ -161,9 +161,8 @@ class Desk:
             platform=event.platform or about.platform,
             invited=event.invited or about.invited,
         )
-        began = self._state.began
-        if event.at is not None and event.at.tzinfo is not None:  # without a zone nobody knows which hour it is
-            at = event.at.timestamp()
+        began, at = self._state.began, self._at(event)
+        if at is not None:
             began = at if began is None else min(began, at)
         if about != self._state.about and self._state.origin is not None:
             self._outcomes.append(Described(about))
@@ -189,7 +188,7 @@ class Desk:
     def _mark(self, track: str, event: Spoke) -> None:
         start = self._origin.seconds(event.start, event.base)
         end = None if event.end is None else self._origin.seconds(event.end, event.base)
-        if abs(start) > self._config.longest or (end is not None and not start <= end <= self._config.longest):
+        if not abs(start) <= self._config.longest or (end is not None and not start <= end <= self._config.longest):
             return
         self._around.mark(Mark(track, start, end))
         open = self._config.marks.open
@@ -204,7 +203,15 @@ class Desk:
 
     def _moment(self, event: MeetingEvent) -> float:
         """When it happened, seconds since 1970: as told, else as it came."""
-        return event.at.timestamp() if event.at is not None and event.at.tzinfo is not None else self._now
+        at = self._at(event)
+        return self._now if at is None else at
+
+    def _at(self, event: MeetingEvent) -> float | None:
+        """As told. Without a zone nobody knows which hour it is."""
+        if event.at is None or event.at.tzinfo is None:
+            return None
+        at = event.at.timestamp()
+        return at if self._config.epoch_from <= at <= self._config.epoch_to else None
 
     # ---- what is said
 
@@ -304,12 +311,12 @@ class Desk:
         state = self._state
         if state.origin is not None:
             return
-        if event.base is Base.MEETING:
+        if event.base is Base.MEETING and abs(event.end) <= self._config.longest:
             zero = self._moment(event) - event.end
             if state.zero is None or zero < state.zero:
                 self._state = replace(state, zero=zero)
-        elif event.start >= self._config.epoch_from and (state.first is None or event.start < state.first):
-            self._state = replace(state, first=event.start)
+        elif event.base is Base.EPOCH and self._config.epoch_from <= event.start <= self._config.epoch_to:
+            self._state = replace(state, first=event.start if state.first is None else min(state.first, event.start))
 
     def _settle_origin(self) -> None:
         """Second 0: as told; else such that the words that came soonest after they were said came at once; else the first

@@ -25,6 +25,7 @@ class MeetingConfig:
     seam_words: int = 200  # in a row that are looked for; as there
     longest: float = 31 * 86_400.0  # a meeting; as LONGEST of service.connectors.files
     epoch_from: float = 946_684_800.0  # the year 2000: seconds above it count from 1970, whatever they are said to count from
+    epoch_to: float = 4_102_444_800.0  # the year 2100: no meeting is then
     copies: CopiesConfig = field(default_factory=CopiesConfig)
     marks: MarksConfig = field(default_factory=MarksConfig)
 

@@ -56,6 +56,7 @@ def line_of(utterance: Utterance, view: View) -> Line | None:
             final=event.final,
             by_bot=_by_bot(event, presence),
             known=track is not None,
+            by_id=event.speaker.handle is not None,
             source=event.source,
             earned=earned,
             confidence=event.confidence,

@@ -54,7 +54,7 @@ def placed(utterance: Utterance, origin: Origin, config: MeetingConfig) -> tuple
     event = utterance.event
     start, end = origin.seconds(event.start, event.base), origin.seconds(event.end, event.base)
     if not (-config.longest <= start <= config.longest and -config.longest <= end <= config.longest):
-        end = max(0.0, utterance.told - origin.epoch)
+        end = min(max(0.0, utterance.told - origin.epoch), config.longest)
         return Segment(end, end), True
     segment = Segment(max(0.0, min(start, end)), max(0.0, start, end))
     return segment, segment != Segment(start, end)

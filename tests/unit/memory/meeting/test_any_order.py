@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service.memory.meeting import MeetingState, Outcome, advance, step
 from service.memory.meeting.utterances import uid_of
 from service.types.audio import Segment, Word
-from service.types.meeting import NOBODY, Base, Began, Ended, MeetingEvent, Speaker, Spoke, Uttered, Withdrawn
+from service.types.meeting import NOBODY, Base, Began, Ended, Joined, MeetingEvent, Speaker, Spoke, Uttered, Withdrawn
 from tests.unit.memory.meeting.events import START, Told, says, turns_of, who
 
 WORDS = ["we", "ship", "the", "plan", "on", "friday", "and", "nobody", "knows", "about", "that", "budget", "yet", "so", "yes"]
@@ -31,6 +31,7 @@ def spoke(speaker: Speaker, start: float, end: float | None) -> Spoke:
     return Spoke(key=f"{speaker.handle} {start} {end}", speaker=speaker, start=start, end=end, base=Base.MEETING)
 
 
+DATES = st.none() | st.datetimes(timezones=st.just(UTC))
 Delivery = tuple[float, MeetingEvent]
 """When it is sent, seconds from the start; and what."""
 
@@ -81,20 +82,20 @@ def folded(deliveries: Sequence[Delivery]) -> list[Outcome]:
 
 
 class TestAnyOrder:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(st.data(), meetings())
     def test_the_turns_are_those_of_an_orderly_delivery(self, data: st.DataObject, sent: list[Delivery]) -> None:
         mixed = st.composite(delivered)(sent, late=1.9)
         assert turns_of(folded(data.draw(mixed))) == turns_of(folded(sent))
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(st.data(), meetings())
     def test_any_lateness_at_all_leaves_the_same_turns(self, data: st.DataObject, sent: list[Delivery]) -> None:
         """Beyond the wait turns are revised, or told out of order; in the end the same is said."""
         mixed = st.composite(delivered)(sent, late=200.0)
         assert turns_of(folded(data.draw(mixed))) == turns_of(folded(sent))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(st.data(), meetings())
     def test_folding_again_tells_the_same_however_often_time_passed_in_between(
         self, data: st.DataObject, sent: list[Delivery]
@@ -112,7 +113,7 @@ class TestAnyOrder:
                 outcomes += new
         assert [*outcomes, *advance(state, START + timedelta(days=1))[1]] == folded(deliveries)
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(meetings())
     def test_nothing_is_invented_and_no_final_is_lost(self, sent: list[Delivery]) -> None:
         events = [event for _, event in sent if isinstance(event, Uttered)]
@@ -126,7 +127,7 @@ class TestAnyOrder:
         assert not {f"id:{id}" for id in withdrawn} & told
         assert {uid_of(event) for event in events if event.final and event.id is None} <= told
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(st.data(), meetings())
     def test_one_delivery_or_many_is_the_same(self, data: st.DataObject, sent: list[Delivery]) -> None:
         state = MeetingState()
@@ -135,6 +136,18 @@ class TestAnyOrder:
             state, new = step(state, [event for when, event in sent if when == at], START + timedelta(seconds=at))
             outcomes += new
         assert turns_of([*outcomes, *advance(state, START + timedelta(days=1))[1]]) == turns_of(folded(sent))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(), st.floats(), st.sampled_from(Base), DATES), max_size=6))
+def test_any_times_at_all_are_a_meetings(times: list[tuple[float, float, Base, datetime | None]]) -> None:
+    events: list[MeetingEvent] = []
+    for number, (start, end, base, at) in enumerate(times):
+        events.append(says(str(number), f"Line {number}.", start, end, base=base, at=at))
+        events.append(Spoke(key=f"s{number}", speaker=who(str(number)), start=start, end=end, base=base, at=at))
+        events.append(Joined(key=f"j{number}", speaker=who(str(number)), at=at))
+    for turn in Told(*events, Ended(key="e")).wait().turns:
+        assert 0.0 <= turn.segment.start <= turn.segment.end <= 31 * 86_400.0
 
 
 def test_a_partial_after_the_final_is_dropped_in_every_order_of_the_three() -> None:
