@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -184,6 +184,7 @@ class _Line:
         self._socket, self._connection = socket, connection
         self._came: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(config.messages)
         self._acks = socket.query_params.get("acks") == "1"
+        self._hears = True
 
     async def run(self) -> None:
         """Until the other side ends it."""
@@ -208,14 +209,19 @@ class _Line:
                 batch.append(self._came.get_nowait())
             ended = batch[-1]["type"] == "websocket.disconnect"
             messages = [_content(message) for message in batch if message["type"] == "websocket.receive"]
-            if messages:
-                await self._connection.take(messages)
+            told: list[Mapping[str, object]] = list(await self._connection.take(messages)) if messages else []
             kept += len(messages)
-            if self._acks and messages and not ended:
-                try:
-                    await self._socket.send_json({"kept": kept})
-                except WebSocketDisconnect:  # what came before it is in the queue
-                    self._acks = False
+            if self._acks and messages:
+                told.append({"kept": kept})
+            if not ended and self._hears:
+                await self._tell(told)
+
+    async def _tell(self, told: Sequence[Mapping[str, object]]) -> None:
+        try:
+            for one in told:
+                await self._socket.send_json(one)
+        except WebSocketDisconnect:  # what came before it is in the queue
+            self._hears = False
 
 
 def _content(message: Mapping[str, Any]) -> tuple[bytes, bool]:

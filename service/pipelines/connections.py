@@ -31,8 +31,9 @@ class Connection:
         self._config = config or ConnectionConfig()
         self._carried: Mapping[str, str] | None = None
 
-    async def take(self, messages: Sequence[tuple[bytes, bool]]) -> None:
-        """Messages (body, whether binary) as they came; all are kept when this returns. One that cannot be read becomes a dead
+    async def take(self, messages: Sequence[tuple[bytes, bool]]) -> list[Mapping[str, object]]:
+        """Messages (body, whether binary) as they came; all are kept when this returns what the provider wants told back, as a
+        bridge that asks whether somebody is there. One that cannot be read becomes a dead
         letter and does not end the connection. Raises InboxFull and NotKept once `patience` is over, SoundAmongOthers, and
         NoSuchSource once the source is not configured as it was."""
         source = self._proved.source
@@ -43,6 +44,9 @@ class Connection:
         for _, one in found:
             if isinstance(one.problem, SoundAmongOthers):
                 raise one.problem
+        told = [delivery for delivery, one in found if one.read is not None and not delivery.binary]
+        answers = [self._proved.connector.answer(delivery, self._proved.secrets) for delivery in told]
+        return [answer for answer in answers if answer is not None]
 
     async def _sort(self, body: bytes, binary: bool) -> tuple[Delivery, Sorted]:
         delivery = replace(

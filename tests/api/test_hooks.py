@@ -164,6 +164,15 @@ async def test_each_message_of_a_websocket_is_a_delivery_and_acknowledged_when_d
     assert len({one.meeting_id for one in found}) == 1
 
 
+async def test_a_bridge_that_asks_on_its_connection_whether_somebody_is_there_is_told(backend: Backend) -> None:
+    backend.configure("bridge", provider="jitsi")
+    opened = url(backend, "?meeting=m1", "bridge")
+    async with websockets.connect(opened, additional_headers=AUTHORISED) as socket:
+        await socket.send(json.dumps({"event": "ping", "id": 7}))
+        assert json.loads(await asyncio.wait_for(socket.recv(), 20)) == {"event": "pong", "id": 7}
+    assert await backend.inbox() == []
+
+
 async def test_messages_that_came_before_a_connection_broke_are_kept(backend: Backend) -> None:
     async with websockets.connect(url(backend), additional_headers=AUTHORISED) as socket:
         for n in range(20):
