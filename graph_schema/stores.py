@@ -172,7 +172,7 @@ STORES: tuple[Store, ...] = (
         "graph",
         "what meetings' backends sent, as they sent it: words, names, e-mail addresses",
         "48 h after the meeting's end, by the sweep of the service; " + _WITH_SPACE,
-        ("Delivery", "Meeting"),
+        ("Delivery", "Meeting", "MeetingWork"),
     ),
     Store(
         "dead letters",

@@ -117,7 +117,7 @@ SAVE_MEETINGS = """
 UNWIND $meetings AS row
 MERGE (f:Meeting {space: row.space, source: row.source, external_id: row.external_id})
 ON CREATE SET f.id = row.id, f.created_at = datetime(), f.provider = row.provider, f.status = 'open',
-  f.num_deliveries = 0, f.num_folded = 0
+  f.num_deliveries = 0
 SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_at END
 """
 
@@ -206,8 +206,8 @@ UNWIND $ids AS id
 CALL (id) {
   MATCH (d:Delivery {id: id, meeting_id: $meeting_id})
   WHERE d.status = 'waiting'
-  MATCH (f:Meeting {id: $meeting_id})
-  SET d.status = 'done', d.error = null, d.next_at = null, d.folded = f.num_folded, f.num_folded = f.num_folded + 1
+  MATCH (w:MeetingWork {id: $meeting_id})
+  SET d.status = 'done', d.error = null, d.next_at = null, d.folded = w.num_folded, w.num_folded = w.num_folded + 1
 }
 """
 
@@ -355,7 +355,8 @@ WHERE f.expires_at <= $now AND NOT EXISTS {
   MATCH (d:Delivery) WHERE d.meeting_id = f.id AND d.status IN ['waiting', 'done', 'dead'] AND d.seq >= 0
 }
 WITH f LIMIT $limit
-DETACH DELETE f
+OPTIONAL MATCH (w:MeetingWork {id: f.id})
+DETACH DELETE w, f
 """
 
 

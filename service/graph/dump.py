@@ -20,7 +20,9 @@ CREATED = frozenset({"created_at", "heartbeat_at"})
 DEADLINES = frozenset({"expires_at"})
 """Counted from when it was written: only whether there is one."""
 
-HISTORY = frozenset({"AuditEvent", "Correction", "Delivery", "Event", "Job", "Meeting", "Webhook", "WebhookDelivery"})
+HISTORY = frozenset(
+    {"AuditEvent", "Correction", "Delivery", "Event", "Job", "Meeting", "MeetingWork", "Webhook", "WebhookDelivery"}
+)
 """Labels of what tells how things became as they are."""
 
 COUNTERS = {

@@ -1,4 +1,7 @@
-"""Which meetings have something to be taken in, and whose turn is it? One node a meeting of a source, leased by one worker."""
+"""Which meetings have something to be taken in, and whose turn is it? Each is leased by one worker.
+
+What comes in is counted on the Meeting, what is taken out on its MeetingWork: whoever takes in holds the latter for as long as
+a session's writing takes, and who delivers meanwhile must not wait for that."""
 
 from __future__ import annotations
 
@@ -53,15 +56,20 @@ MATCH (d:Delivery)
 WHERE d.status = 'waiting' AND d.next_at <= $now
 WITH d.meeting_id AS id, min(d.next_at) AS since
 MATCH (f:Meeting {id: id})
-WHERE ($sources IS NULL OR [f.space, f.source] IN $sources)
-  AND (f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker)
+WHERE $sources IS NULL OR [f.space, f.source] IN $sources
+OPTIONAL MATCH (w:MeetingWork {id: id})
+WITH f, w, since
+WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 RETURN f.id AS id
 ORDER BY since, id LIMIT $limit
 """
 
 LIST_IDLE = """
 MATCH (f:Meeting {space: $space, source: $source})
-WHERE f.status = 'open' AND f.last_at < $before AND (f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker)
+WHERE f.status = 'open' AND f.last_at < $before
+OPTIONAL MATCH (w:MeetingWork {id: f.id})
+WITH f, w
+WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 RETURN f.id AS id
 ORDER BY f.last_at, id LIMIT $limit
 """
@@ -69,36 +77,46 @@ ORDER BY f.last_at, id LIMIT $limit
 LIST_LEFT = """
 MATCH (f:Meeting)
 WHERE f.status = 'open' AND ($sources IS NULL OR [f.space, f.source] IN $sources)
-  AND (f.leased_until IS NULL OR f.leased_until < $now)
+OPTIONAL MATCH (w:MeetingWork {id: f.id})
+WITH f, w
+WHERE w.leased_until IS NULL OR w.leased_until < $now
 RETURN f.id AS id
 ORDER BY f.last_at, id LIMIT $limit
 """
 
-LOCK_MEETINGS = """
+ENSURE_WORK = """
 UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
-SET f.created_at = f.created_at
+MERGE (w:MeetingWork {id: id})
+ON CREATE SET w.space = f.space, w.created_at = datetime(), w.num_folded = 0, w.first_folded = 0
+SET w.created_at = w.created_at
 """
 
 LEASE_MEETINGS = """
 UNWIND $ids AS id
+MATCH (w:MeetingWork {id: id})
+WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 MATCH (f:Meeting {id: id})
-WHERE f.leased_until IS NULL OR f.leased_until < $now OR f.leased_by = $worker
-SET f.leased_by = $worker, f.leased_until = $until
-RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
-          .expires_at, first_folded: coalesce(f.first_folded, 0)} AS meeting
+SET w.leased_by = $worker, w.leased_until = $until
+RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
+          num_folded: w.num_folded, first_folded: w.first_folded} AS meeting
+"""
+
+LOCK_WORK = """
+MATCH (w:MeetingWork {id: $id})
+SET w.created_at = w.created_at
 """
 
 IS_HELD = """
-MATCH (f:Meeting {id: $id})
-RETURN f.leased_by = $worker AS held
+MATCH (w:MeetingWork {id: $id})
+RETURN w.leased_by = $worker AS held
 """
 
 RELEASE_MEETINGS = """
 UNWIND $ids AS id
-MATCH (f:Meeting {id: id})
-WHERE f.leased_by = $worker
-SET f.leased_by = null, f.leased_until = null
+MATCH (w:MeetingWork {id: id})
+WHERE w.leased_by = $worker
+SET w.leased_by = null, w.leased_until = null
 """
 
 SAVE_MEETING_SESSION = """
@@ -119,14 +137,15 @@ SET f.status = 'open', f.expires_at = null
 EXPIRE_DELIVERIES = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $id AND d.status IN ['waiting', 'done'] AND d.seq >= 0
-MATCH (f:Meeting {id: $id})
-WHERE d.folded IS NULL OR d.folded >= coalesce(f.first_folded, 0)
+MATCH (w:MeetingWork {id: $id})
+WHERE d.folded IS NULL OR d.folded >= w.first_folded
 SET d.expires_at = $expires_at
 """
 
 BEGIN_NEXT = """
 MATCH (f:Meeting {id: $id})
-SET f.first_folded = f.num_folded, f.status = 'open', f.session_id = null
+MATCH (w:MeetingWork {id: $id})
+SET w.first_folded = w.num_folded, f.status = 'open', f.session_id = null
 """
 
 
@@ -156,7 +175,7 @@ async def list_left(tx: Tx, *, now: datetime, limit: int, sources: Sources | Non
 
 async def lease_meetings(tx: Tx, ids: Sequence[str], *, worker: str, now: datetime, until: datetime) -> list[MeetingFeed]:
     """Those of `ids` that are this worker's alone until `until`; a lease of its own is made longer."""
-    await changes(tx, LOCK_MEETINGS, ids=sorted(ids))
+    await changes(tx, ENSURE_WORK, ids=sorted(ids))
     return [
         _meeting(row["meeting"]) for row in await rows(tx, LEASE_MEETINGS, ids=sorted(ids), worker=worker, now=now, until=until)
     ]
@@ -168,7 +187,7 @@ async def release_meetings(tx: Tx, ids: Sequence[str], *, worker: str) -> None:
 
 async def hold_meeting(tx: Tx, id: str, worker: str) -> None:
     """Keep the meeting this worker's until the transaction ends; raises MeetingTaken where it is not."""
-    await changes(tx, LOCK_MEETINGS, ids=[id])
+    await changes(tx, LOCK_WORK, id=id)
     if not any(row["held"] for row in await rows(tx, IS_HELD, id=id, worker=worker)):
         raise MeetingTaken(id=id)
 
@@ -203,8 +222,9 @@ def _pairs(sources: Sources | None) -> list[list[str]] | None:
 FIND_MEETINGS = """
 UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
-RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .num_folded, .last_at,
-          .expires_at, first_folded: coalesce(f.first_folded, 0)} AS meeting
+OPTIONAL MATCH (w:MeetingWork {id: id})
+RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
+          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0)} AS meeting
 """
 
 

@@ -51,7 +51,10 @@ DELIVERIES = """
 MATCH (d:Delivery {space: $space})
 RETURN d.status AS status, count(*) AS n
 """
-MEETINGS = "MATCH (f:Meeting {space: $space}) RETURN f {.*} AS meeting ORDER BY f.external_id"
+MEETINGS = """
+MATCH (f:Meeting {space: $space}) OPTIONAL MATCH (w:MeetingWork {id: f.id})
+RETURN f {.*, leased_by: w.leased_by} AS meeting ORDER BY f.external_id
+"""
 
 
 def said(who: Speaker, text: str, start: float, end: float | None = None, **given: Any) -> Uttered:

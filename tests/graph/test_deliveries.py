@@ -27,7 +27,7 @@ from service.graph.deliveries import (
     save_deliveries,
     waiting,
 )
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
 from service.graph.forget_space import forget_space
 from service.graph.meetings import (
     MeetingFeed,
@@ -148,6 +148,26 @@ async def test_only_who_holds_a_meeting_takes_it_in(graph: Graph, space: str) ->
         await graph.write(mark_failed, feed.id, one.id, "x: y", worker="w1", next_at=None)
     await graph.write(release_meetings, [feed.id], worker="w2")
     assert (await held(graph, space, worker="w3")).num_folded == 0
+
+
+async def test_who_delivers_does_not_wait_for_who_takes_in(graph: Graph, space: str) -> None:
+    await graph.write(save_deliveries, [a_delivery(space, "a")])
+    feed = await held(graph, space)
+    (one,) = await graph.read(waiting, feed.id, now=NOW)
+    is_held, may_end = asyncio.Event(), asyncio.Event()
+
+    async def take_in(tx: Tx) -> None:
+        await mark_done(tx, feed.id, [one.id], worker="w1")
+        is_held.set()
+        await may_end.wait()
+
+    taking = asyncio.create_task(graph.write(take_in))
+    await is_held.wait()
+    async with asyncio.timeout(10):
+        assert await graph.write(save_deliveries, [a_delivery(space, "b"), a_delivery(space, "a")]) == 1
+    may_end.set()
+    await taking
+    assert await keys(graph, feed.id, taken_in=True) == ["a"] and await keys(graph, feed.id) == ["b"]
 
 
 async def test_a_meeting_is_leased_by_one_of_many_at_once(graph: Graph, space: str) -> None:

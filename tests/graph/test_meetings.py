@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,8 @@ from service.graph.paging import Page
 from service.graph.spaces import ensure_space
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.facts import RememberFacts
+from service.pipelines.meetings import MeetingsConfig
+from service.types.audio import Samples
 from service.types.meeting import Renamed, Speaker, Withdrawn
 from service.types.people import Assurance, SpaceSettings, Viewer
 from tests.graph.graph_builders import HashedWords
@@ -52,7 +55,7 @@ SETTLES = 2.05
 VOICES = "MATCH (l:LocalSpeaker {space: $space}) RETURN l.label AS label"
 STATEMENTS = "MATCH (f:Fact {space: $space}) RETURN f.statement AS statement"
 ERRORS = "MATCH (d:Delivery {space: $space, status: 'dead'}) RETURN d.error AS error"
-FORGET_INBOX = "MATCH (n:Delivery|Meeting {space: $space}) DETACH DELETE n"
+FORGET_INBOX = "MATCH (n:Delivery|Meeting|MeetingWork {space: $space}) DETACH DELETE n"
 
 
 def written(dump: Dump) -> Dump:
@@ -292,3 +295,27 @@ async def test_a_programs_words_are_kept_and_nobody_is_asked_whose_they_are_or_t
     scope = await graph.read(read_scope, viewer)
     unknown = await graph.read(list_unknown, scope, page=Page(first=10))
     assert [voice.id for voice in unknown.items] == [found[1]["track"]]
+
+
+async def test_a_turn_that_cannot_be_written_is_left_out_and_said_and_keeps_no_other_from_being_written(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    class Fragile(HashedWords):
+        def passages(self, texts: Sequence[str]) -> Samples:
+            if "This breaks it." in texts:
+                raise ValueError("a model's fault")
+            return super().passages(texts)
+
+    lines = ["Sentence 1.", "This breaks it.", "Sentence 2."]
+    for n, line in enumerate(lines):
+        await deliver(graph, space, said(ANA, line, float(n)), at=float(n))
+    await deliver(graph, space, ended(), at=9.0)
+    quick = MeetingsConfig(again=0.05)
+    async with a_worker(graph, space, tmp_path, using=writes_with(graph, embedder=Fragile()), config=quick) as worker:
+        async with asyncio.timeout(PATIENCE):
+            while not (found := await sessions(graph, space)) or found[0]["status"] != "complete":
+                await worker.settle(PATIENCE)
+                await asyncio.sleep(0.05)
+    assert [(t["index"], t["text"]) for t in await turns(graph, space)] == [(0, "Sentence 1."), (1, "Sentence 2.")]
+    assert found[0]["words_left_out"] == 3
+    assert await inbox(graph, space) == {"done": 4}
