@@ -404,8 +404,8 @@ NODES: tuple[Node, ...] = (
     ),
     _node(
         "MeetingWork",
-        "how far a meeting's deliveries are taken in, and by whom; with the Meeting's id. Whoever takes in writes it, and whoever"
-        " delivers does not wait for that",
+        "how far a meeting's deliveries are taken in, and by whom; with the Meeting's id. Whoever takes in writes it, and who "
+        "delivers does not wait for that",
         Property("num_folded", "integer", "deliveries taken in: the next `folded`"),
         Property("first_folded", "integer", "`folded` of the first of the meeting that goes on, in a room that holds several"),
         Property("leased_by", "string", "worker that takes in its deliveries"),
