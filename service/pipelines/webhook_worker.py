@@ -35,9 +35,9 @@ class WorkerConfig:
     """How long what has become due waits at most; one look costs an index seek a webhook."""
     lease_seconds: float = 60.0
     """A process that has not told what came of a try after so long is gone: four times what a try takes at most."""
-    at_once: int = 8
+    at_once: int = 24
     """Tries at a time, of all webhooks."""
-    each: int = 2
+    each: int = 4
     """Of them of one webhook, so that one that is slow leaves the others their places."""
     first_wait: float = 5.0
     """Seconds after the first failure; by hand, as the next three: 10 tries in about 20 hours."""
@@ -90,8 +90,8 @@ class WebhookWorker:
         caller = Caller(self._config.call)
         try:
             while True:
+                self._landed.clear()  # before looking: what lands meanwhile makes room for the next look
                 if not await self._take(caller):
-                    self._landed.clear()
                     await self._landed_or(self._config.poll_seconds)
         finally:
             await caller.close()
