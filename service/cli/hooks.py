@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -165,11 +166,13 @@ def _checked() -> list[Checked]:
 
 def _check(source: Source, sources: Sources) -> Checked:
     from service.connectors.live import connector
+    from service.connectors.live.signatures import check_secrets
 
     problem, num_secrets = None, 0
     try:
-        connector(source.provider)
-        num_secrets = len(sources.secrets(source))
+        secrets = sources.secrets(source)
+        num_secrets = len(secrets)
+        check_secrets(connector(source.provider).verify, secrets, source=source.name, at=datetime.now(UTC))
         sources.api_key(source)
         if not num_secrets:
             problem = "It names no secret: only who shows a token of ours with the scope `ingest` can deliver."

@@ -14,6 +14,11 @@ What each of them states of itself; a source of `hooks.toml` names one as its `p
 label is evidence of who speaks, never more. What a connector was written from, and what of it is general knowledge, stands at
 the head of its file in `service/connectors/live`.
 
+A source may have several secrets: any of them holds, so that one can be changed while deliveries come. One that begins with
+`token:` is sent as it is, without that beginning, where a backend cannot sign: in the URL that it is given (`?token=…`), as the
+sockets of Recall.ai's Desktop SDK, Attendee, MeetingBaas and Jitsi have it, or in a header, as MeetingBaas' callbacks. It signs
+nothing, and what signs is never taken from a URL. `voicegraph hooks check` says which secret cannot be used.
+
 """
 
 TAIL = """

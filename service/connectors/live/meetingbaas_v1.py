@@ -5,7 +5,7 @@ the shape of v2's. Times in a transcript are seconds, of who speaks milliseconds
 each is read as what it can be. A transcript made anew (`transcription_complete`) is not sent, only that it is there; it is not
 fetched, for it has no ids by which it would take the old one's place.
 
-Nothing is signed: the account's API key itself is in a header, and a secret of one's own in the socket's URL (`?token=…`). No
+Nothing is signed: the account's API key itself is in a header, and another secret, `token:…`, in the socket's URL. No
 hello comes before the sound: `?meeting=…` and `?sample_rate=…` in the URL say what it is of."""
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from service.connectors.files.fields import Field, has, span
 from service.connectors.live import Delivery, Read
 from service.connectors.live.bodies import document, id_of, keyed, reading, within_meeting
 from service.connectors.live.meetingbaas import began, hello, sound, speaking, told
-from service.connectors.live.signatures import verify_shared_secret
+from service.connectors.live.signatures import by_use, verify_shared_secret
 from service.types.meeting import Ended, MeetingEvent
 
 NAME = "meetingbaas_v1"
+KEY = "x-meeting-baas-api-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,11 @@ class MeetingBaasV1:
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
-        verify_shared_secret(delivery, secrets, source=source, header="x-meeting-baas-api-key", parameter="token")
+        keys, sent = by_use(secrets)
+        if sent and KEY not in delivery.headers:
+            verify_shared_secret(delivery, sent, source=source, parameter="token")
+        else:
+            verify_shared_secret(delivery, keys, source=source, header=KEY)
 
     def read(self, delivery: Delivery) -> Read:
         if delivery.binary:

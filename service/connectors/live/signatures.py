@@ -31,7 +31,10 @@ Mac = Callable[[bytes], bytes]
 
 class SecretUnusable(VoicegraphError):
     code = "secret_unusable"
-    says = "Secret {number} of the source {source} cannot be used: {why}. Correct it; until then no delivery can be proved."
+    says = (
+        "Secret {number} of the source {source}, of those that do not begin with `token:`, cannot be used: {why}. Correct it; "
+        "until then no delivery can be proved."
+    )
     http_status = 503
 
 
@@ -239,6 +242,24 @@ def by_use(secrets: Sequence[str]) -> tuple[list[str], list[str]]:
     and for its sockets, and what is sent as it is must not be able to sign."""
     sent = [secret.removeprefix(TOKEN) for secret in secrets if secret.startswith(TOKEN)]
     return [secret for secret in secrets if not secret.startswith(TOKEN)], sent
+
+
+def check_secrets(verify: Callable[..., None], secrets: Sequence[str], *, source: str, at: datetime) -> None:
+    """Whether `verify`, a connector's, can use them, tried with a delivery that is signed in every way and in none rightly.
+
+    Raises SecretUnusable."""
+    signing, _ = by_use(secrets)
+    ids = {f"{prefix}{name}": "0" for prefix in ("webhook-", "svix-") for name in ("id", "signature")}
+    names = ("webhook-timestamp", "svix-timestamp", "x-webhook-timestamp", "x-zm-request-timestamp")
+    times = {name: f"{int(at.timestamp())}" for name in names}
+    others = {"x-webhook-signature": "0", "x-hub-signature": "0", "x-zm-signature": "0"}
+    token = ".".join((_base64url(b'{"alg":"HS256"}').decode(), "e30", "0"))
+    headers = {**ids, **times, **others, "authorization": token}
+    try:
+        if signing:
+            verify(Delivery(headers, b"{}", at), signing, source=source)
+    except SignatureWrong:
+        return
 
 
 def decoded(secret: str) -> bytes:

@@ -185,9 +185,12 @@ def test_webhooks_are_signed_callbacks_and_sockets_have_a_secret_of_their_own() 
 def test_v1_has_the_key_itself() -> None:
     verify = connector("meetingbaas_v1").verify
     verify(sent(V1_COMPLETE, headers={"x-meeting-baas-api-key": "key"}), ["old", "key"], source="sales")
-    for headers in ({}, {"x-meeting-baas-api-key": "keys"}):
+    verify(sent(b"", query={"token": "open"}), ["key", "token:open"], source="sales")
+    for headers in ({}, {"x-meeting-baas-api-key": "keys"}, {"x-meeting-baas-api-key": "open"}):
         with pytest.raises(SignatureWrong):
-            verify(sent(V1_COMPLETE, headers=headers), ["old", "key"], source="sales")
+            verify(sent(V1_COMPLETE, headers=headers), ["old", "key", "token:open"], source="sales")
+    with pytest.raises(SignatureWrong):
+        verify(sent(b"", query={"token": "key"}), ["key", "token:open"], source="sales")
 
 
 told_words = st.lists(st.tuples(st.sampled_from(["so", "we", "ship", "it", "not", "yet"]), st.integers(0, 2)), max_size=12)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.connectors.live import Delivery, SignatureWrong
+from service.connectors.live import CONNECTORS, Delivery, SignatureWrong, connector
 from service.connectors.live import signatures as s
 from tests.unit.connectors.live.told import NOW
 
@@ -208,6 +208,21 @@ def test_a_secret_in_the_url_is_asked_for_where_the_header_cannot_be_set() -> No
     for query in (None, {}, {"token": ""}, {"token": "hushh"}, {"key": "hush"}):
         with pytest.raises(SignatureWrong):
             verify(query)
+
+
+@pytest.mark.parametrize("provider", CONNECTORS)
+def test_secrets_are_tried_before_the_first_delivery_comes(provider: str) -> None:
+    """What the backend needs as base64 is named if it is none; what is any text is not, and neither is what signs nothing."""
+    verify = connector(provider).verify
+    needs_base64 = provider in ("recall", "attendee", "meetingbaas", "pipecat", "daily", "generic")
+    s.check_secrets(verify, [whsec(b"k" * 16), "token:any text"], source="sales", at=NOW)
+    s.check_secrets(verify, ["token:any text"], source="sales", at=NOW)
+    try:
+        s.check_secrets(verify, [whsec(b"k" * 16), "any text"], source="sales", at=NOW)
+    except s.SecretUnusable as problem:
+        assert needs_base64 and problem.facts["number"] == 2
+    else:
+        assert not needs_base64
 
 
 def test_what_is_sent_as_it_is_does_not_sign() -> None:
