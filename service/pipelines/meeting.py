@@ -97,7 +97,7 @@ class Meeting:
         self._state = self._unfolded()
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
-        self._taken_up = self._rebuilt = False
+        self._taken_up = self._rebuilt = self._one_by_one = False
         self._is_kept = True
         """All that was taken in. Else it is not known any more what it said, and nothing is added to it."""
         self._closed = feed.status is MeetingStatus.CLOSED
@@ -129,7 +129,8 @@ class Meeting:
         if not self._taken_up:
             await self._take_up()
         is_last = tries >= self._config.attempts
-        limit = 1 if tries >= self._config.one_by_one else self._config.batch
+        self._one_by_one = tries >= self._config.one_by_one
+        limit = 1 if self._one_by_one else self._config.batch
         while some := await self._waiting(limit):
             try:
                 if not self._is_kept:
@@ -193,7 +194,7 @@ class Meeting:
     def _session_of(self, delivery: StoredDelivery, read: Read) -> MeetingSession:
         """By the first delivery of it. In a room each meeting is known by when it began."""
         occurrence = delivery.received_at.astimezone(UTC).isoformat() if read.in_room else None
-        return MeetingSession(self._using, self._feed, self._worker, occurrence)
+        return MeetingSession(self._using, self._feed, self._worker, self._incident, occurrence)
 
     async def _write(self, done: Sequence[str], more: Sequence[NewDelivery]) -> None:
         """What was folded, and that it was."""
@@ -208,7 +209,7 @@ class Meeting:
             if is_late:
                 await reopen_meeting(tx, self._feed.id)
 
-        await self._session.write(then)
+        await self._session.write(then, one_by_one=self._one_by_one)
         self._closed = self._closed and not is_late
         self._closed = self._closed and self._session.status is not SessionStatus.OPEN
 
@@ -249,7 +250,7 @@ class Meeting:
             if self._rebuilt and self._is_kept:
                 session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
                 self._rebuilt = False
-            await session.write()
+            await session.write(one_by_one=self._one_by_one)
             if session.reads_in == 0.0:
                 await session.let_read()
             self._closed = self._closed and session.status is not SessionStatus.OPEN
@@ -284,7 +285,7 @@ class Meeting:
         self._state, outcomes = advance(self._state, delivery.received_at)
         self._note(outcomes)
         if self._session is not None:
-            await self._session.write()
+            await self._session.write(one_by_one=self._one_by_one)
         await self._close()
         await self._graph.write(_begin_next, self._feed.id, self._worker)
         self._feed = (await self._graph.read(find_meetings, [self._feed.id]))[self._feed.id]

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 
 from service.errors import VoicegraphError
 from service.graph.accounts import resolve_accounts
-from service.graph.driver import Graph, Tx
-from service.graph.meetings import MeetingFeed, hold_meeting
+from service.graph.close_sessions import Lost
+from service.graph.driver import Graph, Neo4jUnreachable, Tx
+from service.graph.meetings import MeetingFeed, MeetingTaken, hold_meeting
 from service.graph.spaces import get_space
 from service.graph.write_meetings import (
     Changes,
@@ -24,7 +25,7 @@ from service.graph.write_meetings import (
     reopen_session,
     save_changes,
 )
-from service.graph.write_sessions import NewMessage, NewSession, find_session_of, open_session
+from service.graph.write_sessions import NewMessage, NewSession, SessionBusy, find_session_of, open_session
 from service.identity.merging import MergeConfig
 from service.identity.router import RouterConfig
 from service.memory.left_brain.weights import WeightConfig
@@ -33,6 +34,7 @@ from service.memory.names import NameConfig
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.attribute import attribute, note_logins, platform_attendance
 from service.pipelines.closing import CallerKnows, close
+from service.pipelines.deliveries import Incident
 from service.pipelines.folding import Checkpoint, Folding, Then
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.live import let_read
@@ -81,9 +83,11 @@ class MeetingSession:
     """The session of one meeting, for the worker that has the meeting's lease. Any of its calls may raise MeetingTaken and
     SessionBusy, where another worker got on: then it is of no use any more."""
 
-    def __init__(self, using: WritesWith, feed: MeetingFeed, worker: str, occurrence: str | None = None) -> None:
+    def __init__(
+        self, using: WritesWith, feed: MeetingFeed, worker: str, incident: Incident, occurrence: str | None = None
+    ) -> None:
         """`occurrence`: which of the meetings that are held in one room, each after the other."""
-        self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
+        self._using, self._graph, self._feed, self._worker, self._incident = using, using.graph, feed, worker, incident
         self._external_id = f"{feed.source}:{feed.external_id}" + (f"@{occurrence}" if occurrence else "")
         self.id, self.space = derived("session", feed.space, "live", self._external_id), feed.space
         self._status: SessionStatus | None = None
@@ -96,6 +100,7 @@ class MeetingSession:
         self._beside: list[str] = []
         """Ids of messages that are written and belong to no turn."""
         self._next_index, self._until = 0, 0.0
+        self._words_left_out = 0
         self._was_complete = False
         """It was closed before, and other engines have what was in it then."""
         self._waits_since: float | None = None
@@ -150,8 +155,9 @@ class MeetingSession:
 
     # ---- writing
 
-    async def write(self, then: Then | None = None) -> None:
-        """Write what is told and is otherwise than written; `then` goes into the last transaction of it. Raises TooLate."""
+    async def write(self, then: Then | None = None, *, one_by_one: bool = False) -> None:
+        """Write what is told and is otherwise than written; `then` goes into the last transaction of it. `one_by_one`: what
+        cannot be written is left out, logged and counted, so that it keeps nothing else from being written. Raises TooLate."""
         wanted = self._plan()
         self._told.clear()
         if not wanted:
@@ -159,11 +165,20 @@ class MeetingSession:
                 await self._graph.write(_alone, then)
             return
         folding = await self._begun()
-        size = self._using.config.batch
-        parts = [wanted.turns[first : first + size] for first in range(0, len(wanted.turns), size)] or [()]
-        for number, turns in enumerate(parts):
-            is_last = number == len(parts) - 1
-            await self._write(folding, turns, wanted, then if is_last else None, rest=is_last)
+        size = 1 if one_by_one else self._using.config.batch
+        parts = [wanted.turns[first : first + size] for first in range(0, len(wanted.turns), size)]
+        *first, last = [*parts, ()] if one_by_one or not parts else parts
+        for turns in first:
+            try:
+                await self._write(folding, turns, wanted, None, rest=False)
+            except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+                raise
+            except Exception as error:
+                if not one_by_one:
+                    raise
+                self._incident(error)
+                self._words_left_out += sum(len((turn.text or "").split()) for turn in turns)
+        await self._write(folding, last, wanted, then, rest=True)
         self._waits_since = self._waits_since or time.monotonic()
 
     async def _write(
@@ -315,6 +330,7 @@ class MeetingSession:
             checkpoint=folding.stored,
             caller=CallerKnows(attendance=tuple(there or ()), roster=await self._roster()),
             embedder=using.embedder,
+            lost=Lost(self._words_left_out, 0),
         )
         self._status, self._waits_since = SessionStatus.COMPLETE, None
 

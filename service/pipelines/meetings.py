@@ -92,8 +92,10 @@ class Meetings:
     async def settle(self, seconds: float) -> None:
         """Wait, at most so long, until nothing is left to do but what comes later; for tests and tools."""
         async with asyncio.timeout(seconds):
-            while await self._look():
-                await asyncio.wait(self._working.values(), return_when=asyncio.FIRST_COMPLETED)
+            while await self._look() or any(map(self._is_put_off, self._trouble)):
+                await asyncio.wait(
+                    [*self._working.values(), asyncio.create_task(asyncio.sleep(0.1))], return_when=asyncio.FIRST_COMPLETED
+                )
 
     # ---- rounds
 

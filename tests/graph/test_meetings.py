@@ -45,7 +45,7 @@ from tests.graph.meeting_builders import (
     writes_with,
 )
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 GOES_ON: dict[str, Any] = {"idle_minutes": 1_000.0}
 """Of a source: its meetings, which began two hours ago, are not over only because nothing came since."""
 CAROL = Speaker("c", name="Carol")
