@@ -323,6 +323,8 @@ class Fold:
             return "too_short"
         if turn.snr_db < floors.snr_db:
             return "noisy"
+        if turn.clipped > floors.clipped:
+            return "clipped"
         if turn.overlapped > floors.overlapped * (turn.end - turn.start):
             return "overlapped"
         return None

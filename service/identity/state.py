@@ -104,7 +104,7 @@ class FoldState:
         )
 
 
-_TURN_FIELDS = ("message_id", "track", "start", "end", "net_speech", "overlapped", "snr_db", "channel")
+_TURN_FIELDS = ("message_id", "track", "start", "end", "net_speech", "overlapped", "snr_db", "channel", "clipped")
 
 
 def _turn_out(turn: TurnEvidence) -> dict[str, Any]:
@@ -122,7 +122,8 @@ def _turn_in(kept: Mapping[str, Any]) -> TurnEvidence:
         SpeakerEmbedding(_vector_in(kept[name]), EmbeddingSpace(**kept["space"])) if kept.get(name) else None
         for name in ("vector", "narrow")
     )
-    return TurnEvidence(**{name: kept[name] for name in _TURN_FIELDS}, embedding=embedding, narrow=narrow)
+    fields = {name: kept[name] for name in _TURN_FIELDS if name in kept}  # checkpoints of before have no `clipped`
+    return TurnEvidence(**fields, embedding=embedding, narrow=narrow)
 
 
 def _voice_out(voice: PersonVoice) -> dict[str, Any]:

@@ -34,11 +34,20 @@ class EnrolConfig:
     min_speech: float = 3.0  # seconds of net speech: below, 3 % of enrolments fail to match
     min_turn: float = 2.0  # seconds; what the router asks of an exemplar too
     max_exemplars: int = 12  # the most the default policy keeps
+    max_clipped: float = 0.03  # share of samples at full scale; what the router asks, too (Floors.clipped)
 
 
 class TooLittleSpeech(VoicegraphError):
     code = "too_little_speech"
     says = "The clip has {speech:.1f} s of one voice alone; enrolment needs {needed:.1f} s. Record longer, in quiet."
+    http_status = 422
+
+
+class TooClipped(VoicegraphError):
+    code = "too_clipped"
+    says = (
+        "{clipped:.0%} of the clip's speech is at full scale; enrolment takes {most:.0%}. Turn the gain down, and record again."
+    )
     http_status = 422
 
 
@@ -93,7 +102,7 @@ class Enrol:
     ) -> str:
         """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
 
-        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, VoiceKnown, InvalidInput, NotFound."""
+        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, TooClipped, VoiceKnown, InvalidInput, NotFound."""
         name = short("the name", name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC))
         voice = await asyncio.to_thread(self._voice, waveform)
@@ -164,7 +173,11 @@ class Enrol:
         if not kept:
             longest = max(turn.net_speech for turn in voice.turns)
             raise TooLittleSpeech(speech=longest, needed=self._config.min_turn)
-        return sorted(kept, key=lambda heard: -heard[0].net_speech)[: self._config.max_exemplars]
+        whole = [(t, e) for t, e in kept if t.quality is not None and t.quality.clipped <= self._config.max_clipped]
+        if not whole:
+            least = min(turn.quality.clipped for turn, _ in kept if turn.quality is not None)
+            raise TooClipped(clipped=least, most=self._config.max_clipped)
+        return sorted(whole, key=lambda heard: -heard[0].net_speech)[: self._config.max_exemplars]
 
     def _twins(self, waveform: Waveform, heard: Sequence[Heard]) -> Twins:
         """Of the longest turns that were not heard over a telephone."""

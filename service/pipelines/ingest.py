@@ -345,4 +345,5 @@ def _evidence(
         channel=turn.channel,
         embedding=embedding,
         narrow=narrow,
+        clipped=quality.clipped,
     )

@@ -145,6 +145,8 @@ class TurnEvidence:
     """None when there is too little speech to embed."""
     narrow: SpeakerEmbedding | None = None
     """The same sound as a telephone would carry it, of a few turns: whoever is learnt from them is known when they call."""
+    clipped: float = 0.0
+    """Share of samples at full scale, [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +209,8 @@ class Unresolved:
     track: str
     scores: Scores
     reason: str
-    """too_short | noisy | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech | no_sound |
-    opted_out; of a live meeting also bot (a program's words) | doubted (by the platform itself)"""
+    """too_short | noisy | clipped | overlapped | between_thresholds | ambiguous | exclusive | contradicting | no_speech |
+    no_sound | opted_out; of a live meeting also bot (a program's words) | doubted (by the platform itself)"""
 
 
 Decision = Link | Create | Assigned | Unresolved

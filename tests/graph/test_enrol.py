@@ -15,7 +15,7 @@ from service.graph.voices import list_voices
 from service.identity.ask import AskConfig
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
 from service.pipelines.correct import Correct
-from service.pipelines.enrol import Enrol, TooLittleSpeech, VoiceKnown, name_also, record_consent, rename
+from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, name_also, record_consent, rename
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
 from service.types.audio import SAMPLE_RATE, Waveform
@@ -122,6 +122,14 @@ async def test_a_clip_that_is_not_one_voice_long_enough_is_refused(
     with pytest.raises(error):
         await enrolled(graph, space, "Ben", waveform)
     assert await people(graph, space) == []
+
+
+async def test_case_36_a_clip_with_too_much_gain_is_refused(graph: Graph, space: str) -> None:
+    loud = sound("enrol_ben").samples
+    loud = np.clip(loud / np.quantile(np.abs(loud), 0.9), -1.0, 1.0).astype(np.float32)
+    with pytest.raises(TooClipped, match="Turn the gain down"):
+        await enrolled(graph, space, "Ben", Waveform(loud))
+    assert not await people(graph, space)
 
 
 async def test_a_person_without_a_name_is_refused(graph: Graph, space: str) -> None:

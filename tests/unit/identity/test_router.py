@@ -39,6 +39,13 @@ def test_a_known_voice_is_linked_with_its_scores() -> None:
     assert decision.scores.margin == pytest.approx(0.9, abs=1e-6)
 
 
+def test_case_36_a_clipped_turn_of_a_known_voice_is_linked_and_teaches_nothing() -> None:
+    known = gallery(a_person("ana", axis(0)))
+    for clipped, learned in ((0.02, True), (0.04, False)):
+        decision = only(decide(a_turn("m", between(0.9), clipped=clipped), known=known)[1])
+        assert isinstance(decision, Link) and (decision.person_id, decision.learned) == ("ana", learned)
+
+
 def test_a_new_voice_makes_a_person_named_by_its_message_alone() -> None:
     one = only(decide(a_turn("m", axis(1)))[1])
     other = only(decide(a_turn("m", axis(1)), known=gallery(a_person("ana", axis(0))))[1])
@@ -54,6 +61,7 @@ def test_a_new_voice_makes_a_person_named_by_its_message_alone() -> None:
         (a_turn("m", axis(1), net_speech=0.5), "too_short"),
         (a_turn("m", axis(1), net_speech=1.5), "too_short"),
         (a_turn("m", axis(1), snr_db=0.0), "noisy"),
+        (a_turn("m", axis(1), clipped=0.05), "clipped"),
         (a_turn("m", axis(1), seconds=6.0, overlapped=3.5), "overlapped"),
         (a_turn("m", between(0.45)), "between_thresholds"),
     ],

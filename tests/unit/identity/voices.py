@@ -45,10 +45,11 @@ def a_turn(
     snr_db: float = GOOD_SNR,
     channel: str = "wideband",
     space: EmbeddingSpace = SPACE,
+    clipped: float = 0.0,
 ) -> TurnEvidence:
     net = seconds - overlapped if net_speech is None else net_speech
     embedding = None if vector is None else SpeakerEmbedding(vector, space)
-    return TurnEvidence(message_id, track, at, at + seconds, net, overlapped, snr_db, channel, embedding)
+    return TurnEvidence(message_id, track, at, at + seconds, net, overlapped, snr_db, channel, embedding, clipped=clipped)
 
 
 def one_after_another(vectors: Sequence[Samples], *, track: str = "", prefix: str = "m") -> list[TurnEvidence]:
