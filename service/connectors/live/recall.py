@@ -3,9 +3,12 @@
 Read in its documentation (2026): real-time event payloads, status changes, authentication, participant e-mails and how to know
 participants again, the audio protocol of v1.10; in source: the schemas of its sample apps. General knowledge, not read: that
 `transcript.partial_data` has the shape of `transcript.data`, and that in v1.10 a separate stream's message begins with the
-participant's id (Int32). The transcript it makes after the call is not fetched: its region is not told, and what was told live
-stands. `email` is a guess, matched by name with the calendar's invitees, as Recall says itself: so it is none here, for whoever
-takes somebody's name would get what they may read. What is written to one person alone in the chat is not told either."""
+participant's id (Int32).
+
+That a meeting is over is told by status webhooks alone: send them to the same source. The transcript made after the call
+is not fetched: its region is not told, and what was told live stands. `email` is a guess, matched by name with the calendar's
+invitees, as Recall says itself: so it is none here, for whoever takes somebody's name would get what they may read. What is
+written to one person alone in the chat is not told either."""
 
 from __future__ import annotations
 
