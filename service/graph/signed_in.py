@@ -25,8 +25,8 @@ class LoginsOf:
 
     tracks: tuple[Track, ...]
     """Those that came with an account, and those with a turn that an account attributed before."""
-    turns: Mapping[str, tuple[str, ...]]
-    """Track → ids of its turns, in spoken order."""
+    num_turns: Mapping[str, int]
+    """By track."""
     presences: tuple[Presence, ...]
     owners: Mapping[str, Owner]
     """Account → whose it is, of those that are bound."""
@@ -72,12 +72,23 @@ MATCH (s:Session {space: $space, id: $session_id})<-[:HEARD_IN]-(l:LocalSpeaker)
 WHERE EXISTS { (l)-[:USES]->(:Account) } OR EXISTS { (l)-[:UTTERED]->(:Message)<-[:SPEAKS {by: 'account'}]-(:Person) }
 RETURN l.id AS id,
   COLLECT { MATCH (l)-[u:USES]->(a:Account) RETURN a {.id, .issuer, u_bot: u.is_bot, u_several: u.several} } AS accounts,
-  COLLECT { MATCH (l)-[:UTTERED]->(m:Message) RETURN m.id ORDER BY m.index } AS turns,
+  COUNT { (l)-[:UTTERED]->(:Message) } AS num_turns,
   COLLECT {
     MATCH (l)-[:UTTERED]->(:Message)<-[r:SPEAKS]-(p:Person)
     WHERE r.by <> 'account'
     RETURN DISTINCT p {.id, is_settled: p.kind IN ['named', 'bot'] OR EXISTS { (:Account)-[:IS]->(p) }}
   } AS heard
+ORDER BY id
+"""
+
+LIST_DIFFERING = """
+UNWIND $tracks AS row
+MATCH (l:LocalSpeaker {space: $space, id: row.track})-[:UTTERED]->(m:Message)
+OPTIONAL MATCH (p:Person)-[r:SPEAKS]->(m)
+WITH row, m, p, r
+WHERE (r IS NULL AND row.owner IS NOT NULL AND m.reason IN row.reasons)
+   OR (r.by = 'account' AND (row.owner IS NULL OR p.id <> row.owner))
+RETURN m.id AS id
 ORDER BY id
 """
 
@@ -164,11 +175,18 @@ async def logins_of(tx: Tx, space: str, session_id: str) -> LoginsOf | None:
     owners = await list_owners(tx, space, ids)
     return LoginsOf(
         tracks=tuple(_track(row, owners) for row in found),
-        turns={row["id"]: tuple(row["turns"]) for row in found},
+        num_turns={row["id"]: row["num_turns"] for row in found},
         presences=tuple(there),
         owners=owners,
         status=status[0]["status"],
     )
+
+
+async def list_differing(tx: Tx, space: str, owners: Mapping[str, tuple[str | None, Collection[str]]]) -> list[str]:
+    """Ids of the turns that are not as their track's login says: by track, whose they are (None: nobody's by it), and for which
+    reasons a turn that is nobody's may become theirs. Of meetings of hours it is few of thousands."""
+    wanted = [{"track": track, "owner": owner, "reasons": sorted(reasons)} for track, (owner, reasons) in owners.items()]
+    return [row["id"] for row in await rows(tx, LIST_DIFFERING, space=space, tracks=wanted)]
 
 
 async def list_owners(tx: Tx, space: str, accounts: Collection[str]) -> dict[str, Owner]:

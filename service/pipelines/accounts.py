@@ -22,6 +22,8 @@ from service.pipelines.revise_facts import revise_facts
 from service.types.audio import Samples, TextEmbedder
 from service.types.meeting import AccountKey
 
+PATIENCE = 600.0
+"""Seconds for one meeting that was before: 10,000 turns took 23 on a machine that eight others used, and one may have 50,000."""
 MAX_SUGGESTED = 5
 """People of one name whom an account may be: more help nobody to decide."""
 
@@ -44,6 +46,7 @@ class Accounts:
 
     def __init__(self, graph: Graph, embedder: TextEmbedder | None = None) -> None:
         self._graph, self._embedder = graph, embedder
+        self._patient = graph.patient(PATIENCE)
 
     async def bind(self, space: str, key: AccountKey, person_id: str, *, actor: str, why: str) -> AccountChanged:
         """From now on the account is this person's, in meetings that were before, too: turns that came with it and no voice
@@ -71,7 +74,7 @@ class Accounts:
         embedded: dict[str, Samples] = {}
         while True:
             try:
-                return await self._graph.write(attribute, space, session_id, self._embedder, embedded)
+                return await self._patient.write(attribute, space, session_id, self._embedder, embedded)
             except TextsMissing as missing:
                 assert self._embedder is not None
                 await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from service.graph.accounts import account_id
 from service.graph.driver import Tx
 from service.graph.settled_sessions import SettledSession, get_settled_session
-from service.graph.signed_in import BY_ACCOUNT, LoginsOf, logins_of, save_held, save_logins
+from service.graph.signed_in import BY_ACCOUNT, LoginsOf, list_differing, logins_of, save_held, save_logins
 from service.graph.spaces import get_space, lock_space
 from service.graph.write_audiences import Readers, move_messages
 from service.graph.write_corrections import touch
@@ -30,7 +30,7 @@ from service.types.events import EventKind, NewEvent
 from service.types.memory import Attendance, SessionStatus
 
 OPEN_TO_LOGINS = frozenset(
-    {"no_sound", "no_speech", "too_short", "noisy", "overlapped", "between_thresholds", "ambiguous", "exclusive"}
+    {"no_sound", "no_speech", "too_short", "noisy", "clipped", "overlapped", "between_thresholds", "ambiguous", "exclusive"}
 )
 """Why a turn is nobody's that a login may say whose it is. Not what was corrected, what contradicts, what opted out, and what
 the platform itself doubts."""
@@ -81,8 +81,9 @@ async def attribute(
     complete = logins.status == SessionStatus.COMPLETE
     stood = await get_settled_session(tx, space, session_id) if complete else None
     verdicts = {track.id: whose(track) for track in logins.tracks}
-    turns = await list_turns_held(tx, space, sorted(id for of in logins.turns.values() for id in of))
-    changed = [now for id in sorted(turns) if (now := _changed(turns[id], verdicts[turns[id].track])) is not None]
+    owners = {track: _owner(verdict) for track, verdict in verdicts.items()}
+    turns = await list_turns_held(tx, space, await list_differing(tx, space, owners))
+    changed = [_changed(turn, verdicts[turn.track]) for _, turn in sorted(turns.items())]
     people = sorted({p for now in changed for p in (now.speaker_id, turns[now.message_id].speaker_id) if p})
 
     revision = await touch(tx, space, people) if people else (await get_space(tx, space)).identity_revision
@@ -93,7 +94,7 @@ async def attribute(
             before = counts.get(person, (0, 0.0))
             counts[person] = (before[0] + number, before[1] + seconds)
     await count(tx, space, counts, revision)
-    await _bind_tracks(tx, space, verdicts)
+    await _bind_tracks(tx, space, {turn.track: verdicts[turn.track] for turn in changed})
     held = _held(logins, verdicts)
     await save_held(tx, space, session_id, held)
     if stood is None:
@@ -119,18 +120,19 @@ async def _tell(tx: Tx, space: str, session_id: str, people: Sequence[str], num_
         await save_event(tx, revised)
 
 
-def _changed(turn: TurnHeld, verdict: Of | Held | Nobodys) -> TurnHeld | None:
-    """The turn as it is to be; None where it stays."""
-    by_account = turn.speaks is not None and turn.speaks.get("by") == BY_ACCOUNT
+def _owner(verdict: Of | Held | Nobodys) -> tuple[str | None, frozenset[str]]:
+    """Whose turns of the track are that no voice decided, and for which reasons they may have been nobody's."""
+    if not isinstance(verdict, Of):
+        return None, frozenset()
+    return verdict.owner.person_id, OPEN_TO_LOGINS | ({"bot"} if verdict.owner.is_bot else set())
+
+
+def _changed(turn: TurnHeld, verdict: Of | Held | Nobodys) -> TurnHeld:
+    """The turn as it is to be."""
     if isinstance(verdict, Of):
         owner = verdict.owner.person_id
-        free = turn.speaker_id is None and (turn.reason in OPEN_TO_LOGINS or (verdict.owner.is_bot and turn.reason == "bot"))
-        if turn.speaker_id == owner or not (by_account or free):
-            return None
         speaks = {"decision": "assigned", "by": BY_ACCOUNT, "reason": BY_ACCOUNT, "confidence": LOGINS.confidence}
         return replace(turn, speaker_id=owner, decision="assigned", reason=BY_ACCOUNT, speaks=speaks)
-    if not by_account:
-        return None
     return replace(turn, speaker_id=None, decision="unresolved", reason=turn.uttered.get("reason"), speaks=None)
 
 
@@ -152,7 +154,7 @@ async def _bind_tracks(tx: Tx, space: str, verdicts: Mapping[str, Of | Held | No
 
 def _held(logins: LoginsOf, verdicts: Mapping[str, Of | Held | Nobodys]) -> list[tuple[str, str, str, int]]:
     return [
-        (verdict.subject, person, verdict.why.value, len(logins.turns[track]))
+        (verdict.subject, person, verdict.why.value, logins.num_turns[track])
         for track, verdict in sorted(verdicts.items())
         if isinstance(verdict, Held)
         for person in verdict.people
