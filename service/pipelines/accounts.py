@@ -23,7 +23,7 @@ from service.types.audio import Samples, TextEmbedder
 from service.types.meeting import AccountKey
 
 PATIENCE = 600.0
-"""Seconds for one meeting that was before: 10,000 turns took 23 on a machine that eight others used, and one may have 50,000."""
+"""Seconds for one meeting that was before: 10,000 turns took 23 where eight others used the machine; there may be 50,000."""
 MAX_SUGGESTED = 5
 """People of one name whom an account may be: more help nobody to decide."""
 
