@@ -34,6 +34,7 @@ class MeetingsConfig:
     poll: float = (
         1.0  # seconds until the inbox is looked into where nobody said that something came: another service may have it
     )
+    pace: float = 0.2  # seconds between two looks at least: who delivers is answered meanwhile, and a turn waits for two anyway
     lease: float = 15.0  # seconds after which another worker may go on with a meeting
     beat: float = 4.0  # seconds after which leases are made longer
     again: float = 1.0  # seconds until a meeting is tried again after an error, each time twice as long …
@@ -108,6 +109,7 @@ class Meetings:
             except Exception as error:  # noqa: BLE001 - logged; a graph that is away comes back
                 self._incident(error)
                 pause = self._config.again
+            await asyncio.sleep(min(self._config.pace, pause))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._arrived.wait(), pause)
 

@@ -16,10 +16,13 @@ from typing import Any
 
 from service.app import create_app, http_config, server_of
 from service.graph.driver import Graph, GraphConfig
+from service.pipelines.deliveries import InboxConfig
 from service.pipelines.meetings import MeetingsConfig
 from service.settings import Settings
 from service.wiring import Services
 
+PATIENT = InboxConfig(write_seconds=30.0)
+"""A Neo4j that has just started on a busy machine plans its first write for longer than backends wait."""
 LEASE = 1.5
 """Seconds until the meetings of a service that was killed are the next one's."""
 
@@ -29,7 +32,7 @@ async def main(asked: dict[str, Any]) -> None:
     config = GraphConfig(environment["NEO4J_URI"], environment["NEO4J_USER"], environment["NEO4J_PASSWORD"])
     graph = await Graph.open(config)
     services = Services(Settings(data_dir=Path(asked["data"]), development=False, recogniser="none"), graph)
-    app = create_app(services, meetings=MeetingsConfig(lease=LEASE, beat=0.4, poll=0.3))
+    app = create_app(services, deliveries=PATIENT, meetings=MeetingsConfig(lease=LEASE, beat=0.4, poll=0.3))
     listener = socket.create_server(("127.0.0.1", asked["port"]))
     await server_of(app, http_config(services.settings)).serve(sockets=[listener])
 

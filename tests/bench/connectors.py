@@ -1,8 +1,9 @@
 """How long does a transcript file take to be read, and does ten times the file take ten times as long?
 
-`python -m tests.bench.connectors [--quick] [--parts files,fold,webhook] [--formats vtt,json] [--json PATH]`. Files: every
+`python -m tests.bench.connectors [--quick] [--parts files,fold,webhook,kill9] [--formats vtt,json] [--json PATH]`. Files: every
 format at 2 MB and at 20 MB (quick: 0.2 and 2), CPU of this process from the file on disk to turns, its format found by content;
-turns and words are counted against what was written. Fold and webhook: see connector_fold.py and connector_webhook.py."""
+turns and words are counted against what was written. The others: see connector_fold.py, connector_webhook.py and
+connector_kill9.py."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from pathlib import Path
 import webvtt
 
 from service.connectors.files import read_transcript
-from tests.bench import connector_fold, connector_webhook
+from tests.bench import connector_fold, connector_kill9, connector_webhook
 from tests.bench.connector_files import MAKE as KINDS
 from tests.bench.connector_files import WORDS, made
 from tests.bench.report import Report, arguments
@@ -50,7 +51,11 @@ def _fold(report: Report, options: argparse.Namespace) -> None:
     connector_fold.run(report, quick=options.quick)
 
 
-PARTS = {"files": _files, "fold": _fold, "webhook": _webhook}
+def _kill9(report: Report, options: argparse.Namespace) -> None:
+    connector_kill9.run(report, quick=options.quick)
+
+
+PARTS = {"files": _files, "fold": _fold, "webhook": _webhook, "kill9": _kill9}
 """What is measured; `--parts` chooses."""
 
 

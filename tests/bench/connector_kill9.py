@@ -1,0 +1,157 @@
+"""Is every event of a meeting in once, whatever is killed while it goes on? The service and its Neo4j, each with SIGKILL.
+
+`python -m tests.bench.connectors --parts kill9 [--quick] [--json PATH]`; part of NAME=connectors. A backend delivers three
+meetings at once, each sentence a signed webhook, again under the same id until it is acknowledged, as providers do. Meanwhile
+the service is killed and started again, then its Neo4j, then the service …, each some seconds after the last came back. In the
+end the messages in the graph are compared with what was said: none may be missing or there twice. A Neo4j of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from service.connectors.live.generic_schema import message
+from service.connectors.live.signatures import webhook_id_headers
+from service.errors import VoicegraphError
+from service.graph import migrate
+from service.graph.driver import Graph, GraphConfig
+from service.graph.server import EmbeddedServer, ServerConfig
+from service.types.ids import fresh
+from service.types.meeting import Ended
+from tests.api.meeting_process import a_service
+from tests.bench.report import Report
+from tests.graph.meeting_builders import ANA, BO, said, sessions, sources_file, turns
+from tests.models import CACHE
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+MEETINGS = ("m1", "m2", "m3")
+SENTENCES, QUICK_SENTENCES = 150, 40
+KILLS, QUICK_KILLS = ("service", "neo4j") * 3, ("service", "neo4j")
+PAUSE = 0.25
+"""Seconds between two sentences of a meeting: faster than anybody speaks, so that each kill hits some on their way."""
+SEED = 7
+
+
+def run(report: Report, *, quick: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="voicegraph-kill9-") as folder:
+        server = EmbeddedServer(Path(folder) / "neo4j", ServerConfig(cache=CACHE / "maven"))
+        try:
+            asyncio.run(_run(report, Path(folder), server, quick))
+        finally:
+            server.stop(fast=True)
+
+
+async def _run(report: Report, folder: Path, server: EmbeddedServer, quick: bool) -> None:
+    sentences, kills = (QUICK_SENTENCES, QUICK_KILLS) if quick else (SENTENCES, KILLS)
+    space, chance = f"kill9-{fresh()}", random.Random(SEED)
+    (folder / "secret").write_text(SECRET)
+    sources_file(folder / "hooks.toml", space, secrets=[f"file:{folder / 'secret'}"])
+    config = await _start(server)
+    port = 8_399
+    done = Counter[str]()
+    backend = asyncio.gather(*(_meeting(f"http://127.0.0.1:{port}/v1/hooks/crm", id, sentences, done) for id in MEETINGS))
+    on_their_way = []
+    async with AsyncExitStack() as running:
+        service = await running.enter_async_context(a_service(folder, port, config))
+        for victim in kills:
+            await asyncio.sleep(chance.uniform(3.0, 7.0))
+            on_their_way.append(sum(done.values()))
+            if victim == "service":
+                service.kill()
+                await service.wait()
+                service = await running.enter_async_context(a_service(folder, port, config))
+            else:
+                _kill(server)
+                config = await _start(server)
+        await backend
+        graph = await Graph.open(config)
+        found = await _settled(graph, space, sentences)
+        ended = [session["status"] for session in await sessions(graph, space)]
+        await graph.close()
+    _tell(report, found, sentences, kills)
+    report.add("killed", "kill9", "ours", len(kills), "times", len(kills))
+    report.add("sessions_complete", "kill9", "ours", ended.count("complete"), "sessions", len(MEETINGS))
+    print("acknowledged when each was killed:", ", ".join(map(str, on_their_way)), f"of {sentences * len(MEETINGS)}")
+
+
+def _tell(report: Report, found: Mapping[tuple[str, str], int], sentences: int, kills: tuple[str, ...]) -> None:
+    wanted = {(id, f"{id}: sentence {n}.") for id in MEETINGS for n in range(sentences)}
+    lost = sum(one not in found for one in wanted)
+    doubled = sum(count - 1 for count in found.values())
+    invented = sum(one not in wanted for one in found)
+    report.add("lost_or_doubled", "kill9", "ours", lost + doubled + invented, "events", len(wanted))
+    report.add("lost", "kill9", "ours", lost, "events", len(wanted))
+    report.add("doubled", "kill9", "ours", doubled, "events", len(wanted))
+
+
+async def _meeting(url: str, id: str, sentences: int, done: Counter[str]) -> None:
+    """All of it, each delivery again until it is acknowledged."""
+    async with httpx.AsyncClient(timeout=40.0) as client:
+        for n in range(sentences):
+            await _delivered(client, url, f"{id} {n}", message(id, [said((ANA, BO)[n % 2], f"{id}: sentence {n}.", float(n))]))
+            done[id] += 1
+            await asyncio.sleep(PAUSE)
+        await _delivered(client, url, f"{id} end", message(id, [Ended(key="ended", at=datetime.now(UTC))]))
+
+
+async def _delivered(client: httpx.AsyncClient, url: str, id: str, told: Mapping[str, Any]) -> None:
+    body = json.dumps(told).encode()
+    while True:
+        headers = webhook_id_headers(SECRET, id=id.replace(" ", "-"), at=datetime.now(UTC), body=body)
+        try:
+            answer = await client.post(url, content=body, headers=dict(headers))
+        except httpx.TransportError:
+            await asyncio.sleep(0.2)
+            continue
+        if answer.status_code == 200:
+            return
+        if answer.status_code not in (429, 500, 503):
+            raise SystemExit(f"a delivery was refused: {answer.status_code} {answer.text[:200]}")
+        await asyncio.sleep(0.2)
+
+
+async def _settled(graph: Graph, space: str, sentences: int) -> Counter[tuple[str, str]]:
+    """What is written when all meetings are closed, or when nothing changed for half a minute."""
+    last, still = -1, 0
+    while still < 30:
+        found = await turns(graph, space)
+        complete = [session for session in await sessions(graph, space) if session["status"] == "complete"]
+        if len(complete) == len(MEETINGS) and len(found) >= sentences * len(MEETINGS):
+            break
+        still = still + 1 if len(found) == last else 0
+        last = len(found)
+        await asyncio.sleep(1.0)
+    return Counter((turn["text"].split(":")[0], turn["text"]) for turn in await turns(graph, space))
+
+
+async def _start(server: EmbeddedServer) -> GraphConfig:
+    address = await asyncio.to_thread(server.start)
+    config = GraphConfig(address.uri, address.user, address.password)
+    while True:
+        try:
+            graph = await Graph.open(config)
+            await migrate.apply(graph)
+            await graph.close()
+        except VoicegraphError:
+            await asyncio.sleep(0.5)
+        else:
+            return config
+
+
+def _kill(server: EmbeddedServer) -> None:
+    pid = server.status().pid
+    assert pid is not None, "it runs"
+    process = psutil.Process(pid)
+    process.kill()
+    process.wait(30.0)
