@@ -128,7 +128,7 @@ NODES: tuple[Node, ...] = (
         Property("title", "string", "for people"),
         Property("started_at", "datetime", "UTC"),
         Property("zone", "string", "the original time zone, as given"),
-        Property("source", "string", "file | upload | a connector's name"),
+        Property("source", "string", "file | upload | live:<provider>"),
         Property("external_id", "string", "the source's own id; for a file the hash of its sound"),
         Property("transcript", "string", "hash of the transcript beside a recording"),
         Property(
