@@ -39,7 +39,11 @@ class Bot:
                 with urllib.request.urlopen(request, timeout=30):
                     return
             except urllib.error.HTTPError as answer:
-                if answer.code not in (429, 503):  # 401: the secret; 404: the source; 422: the event, and its field is named
+                if answer.code not in (
+                    408,
+                    429,
+                    503,
+                ):  # 401: the secret; 404: the source; 422: the event, and its field is named
                     sys.exit(f"{answer.code}: {answer.read().decode()}")
                 wait = float(answer.headers.get("retry-after", wait))
             except OSError as problem:

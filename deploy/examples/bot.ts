@@ -72,7 +72,7 @@ class Bot {
         const text = await answer.text();
         if (answer.ok) return;
         // 401: the secret; 404: the source; 422: the event, and its field is named
-        if (answer.status !== 429 && answer.status !== 503) throw new Refused(`${answer.status}: ${text}`);
+        if (![408, 429, 503].includes(answer.status)) throw new Refused(`${answer.status}: ${text}`);
         wait = Number(answer.headers.get("retry-after") ?? wait);
       } catch (problem) {
         if (problem instanceof Refused) throw problem;

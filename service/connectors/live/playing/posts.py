@@ -1,4 +1,4 @@
-"""How is a meeting sent as webhooks? One after the other, again after a 429 or 503 as Retry-After says, again where the
+"""How is a meeting sent as webhooks? One after the other, again after a 408, 429 or 503, as Retry-After says, again where the
 connection ends before the answer, and not again after any other answer: as the providers themselves do."""
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import httpx
 
 from service.connectors.live.playing import Player
 from service.connectors.live.playing.outgoing import DeliveryRefused, Outgoing, SendingConfig, ServiceUnreached, Tally
+
+AGAIN = (408, 429, 503)
+"""Answers after which the same delivery is sent again: service.api.hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Posts:
             if answer.is_success:
                 self.tally.acks.append((time.monotonic() - sent) * 1000)
                 return
-            if answer.status_code not in (429, 503) or attempt + 1 == self.config.tries:
+            if answer.status_code not in AGAIN or attempt + 1 == self.config.tries:
                 told = {"status": answer.status_code, "number": one.number, "kind": one.kind}
                 raise DeliveryRefused(url=self.url, **told, answer=answer.text[:300] or "nothing")
             await asyncio.sleep(self.config.wait(attempt, answer.headers.get("retry-after")))
