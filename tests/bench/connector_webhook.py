@@ -1,5 +1,6 @@
 """How many events a second are acknowledged, and after how long? A service as a user starts it, and a backend that delivers
 signed transcript events of eight meetings over 16 connections that are kept alive: 200 a second, and as fast as they are taken.
+Of five events four are partials, and the fifth is their final, as recognisers tell it.
 
 `python -m tests.bench.connectors --parts webhook [--quick] [--json PATH]`; part of NAME=connectors. Service, client and Neo4j
 share this machine's cores; what is delivered is taken in meanwhile. At the end what is in the graph is counted against what was
@@ -14,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,24 +39,29 @@ PROVIDERS = ("vexa", "recall")
 CONNECTIONS, MEETINGS = 16, 8
 RATE = 200.0
 """Events a second: the target."""
-SECONDS, QUICK_SECONDS = 30.0, 5.0
+SECONDS, QUICK_SECONDS = 20.0, 5.0
+WARM, QUICK_WARM = 10.0, 2.0
+"""A server that has just started translates its queries; what is measured goes on for months."""
+PARTIALS = 5
+"""Events of an utterance, the last of them its final."""
 WORDS = "we should move the launch to friday because some tests of the new importer fail".split()  # noqa: SIM905
 COUNT = "MATCH (d:Delivery {space: $space}) RETURN d.status AS status, count(*) AS n"
 
 
 def run(report: Report, *, quick: bool) -> None:
-    asyncio.run(_run(report, QUICK_SECONDS if quick else SECONDS))
+    asyncio.run(_run(report, *((QUICK_SECONDS, QUICK_WARM) if quick else (SECONDS, WARM))))
 
 
-async def _run(report: Report, seconds: float) -> None:
-    with tempfile.TemporaryDirectory(prefix="voicegraph-bench-") as folder, _neo4j(Path(folder)) as config:
+async def _run(report: Report, seconds: float, warm: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="voicegraph-bench-") as folder, _neo4j(Path(folder)) as (config, server):
         for provider in PROVIDERS:
             space = f"webhook-{fresh()}"
-            async with _forgotten(config, space) as graph, _service(Path(folder), config, space, provider) as (url, process):
-                await _deliver(url, provider, 2.0, None)  # warm
+            async with _forgotten(config, space) as graph, _service(Path(folder), config, space, provider) as (url, service):
+                await _deliver(url, provider, warm, RATE)
                 where = "webhook" if provider == PROVIDERS[0] else f"webhook/{provider}"
-                paced = await _measure(report, where, url, provider, seconds, RATE, process)
-                fast = await _measure(report, f"{where} as fast as taken", url, provider, seconds, None, process)
+                parts = {"client": psutil.Process(), "service": service, **server}
+                paced = await _measure(report, where, url, provider, seconds, RATE, parts)
+                fast = await _measure(report, f"{where} as fast as taken", url, provider, seconds, None, parts)
                 await _check(report, where, graph, space, paced.acknowledged + fast.acknowledged)
 
 
@@ -72,11 +78,11 @@ class Outcome:
 
 
 async def _measure(
-    report: Report, where: str, url: str, provider: str, seconds: float, rate: float | None, process: psutil.Process
+    report: Report, where: str, url: str, provider: str, seconds: float, rate: float | None, parts: Mapping[str, psutil.Process]
 ) -> Outcome:
-    before = _cpu(process)
+    before = {name: _cpu(process) for name, process in parts.items()}
     found = await _deliver(url, provider, seconds, rate)
-    cpu = _cpu(process) - before
+    cpu = {name: _cpu(process) - before[name] for name, process in parts.items()}
     n = found.acknowledged
     if not n:
         raise SystemExit(f"{where}: nothing was acknowledged, {found.refused} refused")
@@ -84,7 +90,9 @@ async def _measure(
     for name, share in (("ack_p50_ms", 50), ("ack_p95_ms", 95), ("ack_p99_ms", 99)):
         report.add(name, where, "ours", float(np.percentile(found.waits, share)) * 1000, "ms", n)
     report.add("refused", where, "ours", found.refused, "deliveries", n + found.refused)
-    report.add("service_cpu_ms_per_event", where, "ours", cpu / n * 1000, "ms", n)
+    for name, used in cpu.items():
+        report.add(f"{name}_cpu_ms_per_event", where, "ours", used / n * 1000, "ms", n)
+    report.add("load", where, "ours", os.getloadavg()[0], "processes", 1)
     return found
 
 
@@ -134,18 +142,20 @@ async def _line(
 
 
 def _event(play: Player, meeting: Played, line: int, number: int) -> tuple[bytes, dict[str, str]]:
-    """One final utterance of about twelve words, with word times where the provider has them."""
-    start = number * 1.5 + line * 0.07
-    text = " ".join(WORDS[(number + line + i) % len(WORDS)] for i in range(12))
-    speaker = Speaker(str(100 + line), name=f"Person {line}", confidence=0.9)
+    """A partial of a growing utterance, or its final, with word times where the provider has them."""
+    turn, told = number // PARTIALS, number % PARTIALS + 1
+    start = turn * 4.0 + line * 0.07
+    text = " ".join(WORDS[(turn + line + i) % len(WORDS)] for i in range(3 * told))
     said = Uttered(
         key=f"{line}-{number}",
-        speaker=speaker,
+        speaker=Speaker(str(100 + line), name=f"Person {line}", confidence=0.9),
         text=text,
         start=start,
-        end=start + 1.4,
+        end=start + 0.7 * told,
         base=Base.MEETING,
-        id=f"{line}-{number}",
+        id=f"{line}-{turn}",
+        final=told == PARTIALS,
+        revision=told,
     )
     id = fresh()
     (body,) = play.bodies(meeting, said, id=id)
@@ -171,14 +181,16 @@ async def _post(
 
 
 @contextmanager
-def _neo4j(folder: Path) -> Iterator[GraphConfig]:
+def _neo4j(folder: Path) -> Iterator[tuple[GraphConfig, dict[str, psutil.Process]]]:
+    """How to reach it, and its process where it is our own."""
     if uri := os.environ.get("NEO4J_URI"):
-        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"])
+        yield GraphConfig(uri, os.environ.get("NEO4J_USER", "neo4j"), os.environ["NEO4J_PASSWORD"]), {}
         return
     server = EmbeddedServer(folder / "neo4j", ServerConfig(cache=CACHE / "maven"))
     address = server.start()
     try:
-        yield GraphConfig(address.uri, address.user, address.password)
+        found = server.status().pid
+        yield GraphConfig(address.uri, address.user, address.password), {"neo4j": psutil.Process(found)} if found else {}
     finally:
         server.stop(fast=True)
 
