@@ -291,8 +291,8 @@ class Mutation:
 
     add_webhook: webhook_api.WebhookMadeOutcome = strawberry.mutation(
         resolver=webhook_api.add_webhook,
-        description="Have an address told of what happens, signed as standardwebhooks.com has it: ids and counts. Needs the scope "
-        "`admin`.",
+        description="Have an address told of what happens, signed as standardwebhooks.com has it: ids and counts. Needs the "
+        "scope `admin`.",
     )
 
     rotate_webhook_secret: webhook_api.WebhookMadeOutcome = strawberry.mutation(
@@ -312,8 +312,8 @@ class Mutation:
 
     replay_webhook: webhook_api.WebhookReplayedOutcome = strawberry.mutation(
         resolver=webhook_api.replay_webhook,
-        description="Have a webhook told again, with the same ids: one delivery, or all that happened in a time. Needs the scope "
-        "`admin`.",
+        description="Have a webhook told again, with the same ids: one delivery, or all that happened in a time. Needs the "
+        "scope `admin`.",
     )
 
     try_webhook: webhook_api.WebhookTriedOutcome = strawberry.mutation(
