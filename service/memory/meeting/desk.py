@@ -14,7 +14,7 @@ from service.memory.meeting.roll import Roll
 from service.memory.meeting.shelf import Draft
 from service.memory.meeting.state import MeetingState, Origin, Utterance, Waiting
 from service.memory.meeting.turns import View, line_of, turns_of
-from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_of, uid_of
+from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_of, told_at, uid_of
 from service.types.audio import Segment
 from service.types.meeting import (
     NOBODY,
@@ -90,20 +90,20 @@ class Desk:
     def _give(self, moment: float) -> None:
         """Whose wait is over, and before each of them what was said before it."""
         self._settle_origin()
-        placed = {waiting.uid: self._place(self._said.get(waiting.uid)) for waiting in self._waiting}
-        until = max(placed[waiting.uid] for waiting in self._waiting if waiting.due <= moment)
-        ready = [waiting.uid for waiting in self._waiting if placed[waiting.uid] <= until]
-        self._waiting = [waiting for waiting in self._waiting if placed[waiting.uid] > until]
-        for uid in sorted(ready, key=placed.__getitem__):
-            self._given.put(uid, ())
-            self._tell(uid)
+        placed = [(waiting.place or self._place(waiting.uid), waiting) for waiting in self._waiting]
+        until = max(place for place, waiting in placed if waiting.due <= moment)
+        self._waiting = [waiting for place, waiting in placed if place > until]
+        for place in sorted(place for place, _ in placed if place <= until):
+            self._given.put(place[-1], ())
+            self._tell(place[-1])
 
     def _finish(self) -> None:
         """What never became final is told as it is. Where nothing was told yet, what comes late may still say when it began."""
         known = (self._state.began, self._state.zero, self._state.first)
         if any(self._roll.everybody()) or any(time is not None for time in known):
             self._settle_origin()
-        left = sorted((utterance for _, utterance in self._open.items()), key=self._place)
+        left = [utterance for _, utterance in self._open.items()]
+        left.sort(key=lambda utterance: place_of(utterance, self._origin, self._config))
         for partial in left:
             self._open.drop(partial.uid)
             self._keep(partial)
@@ -148,6 +148,8 @@ class Desk:
             case Renamed(speaker=speaker):
                 self._meet(speaker, event)
             case Withdrawn(id=id):
+                for name in [name for name, partial in self._open.items() if partial.event.id == id]:
+                    self._open.drop(name)
                 self._withdraw(f"id:{id}")
             case Spoke():
                 self._spoke(event)
@@ -161,7 +163,7 @@ class Desk:
             platform=event.platform or about.platform,
             invited=event.invited or about.invited,
         )
-        began, at = self._state.began, self._at(event)
+        began, at = self._state.began, told_at(event, self._config)
         if at is not None:
             began = at if began is None else min(began, at)
         if about != self._state.about and self._state.origin is not None:
@@ -203,15 +205,8 @@ class Desk:
 
     def _moment(self, event: MeetingEvent) -> float:
         """When it happened, seconds since 1970: as told, else as it came."""
-        at = self._at(event)
+        at = told_at(event, self._config)
         return self._now if at is None else at
-
-    def _at(self, event: MeetingEvent) -> float | None:
-        """As told. Without a zone nobody knows which hour it is."""
-        if event.at is None or event.at.tzinfo is None:
-            return None
-        at = event.at.timestamp()
-        return at if self._config.epoch_from <= at <= self._config.epoch_to else None
 
     # ---- what is said
 
@@ -272,10 +267,13 @@ class Desk:
         self._stirred = True
 
     def _say(self, uid: str, event: Uttered) -> None:
-        known = self._said.get(uid)
-        if known is None:
-            self._waiting.append(Waiting(uid, self._now + self._config.settle))
+        is_new = uid not in self._said
         self._keep(self._utterance(uid, event))
+        place = self._place(uid) if self._state.origin is not None else None
+        if is_new:
+            self._waiting.append(Waiting(uid, self._now + self._config.settle, place))
+        elif self._given.get(uid) is None:
+            self._waiting = [replace(w, place=place) if w.uid == uid else w for w in self._waiting]
         self._stirred = True
 
     def _withdraw(self, uid: str) -> None:
@@ -331,6 +329,7 @@ class Desk:
         self._outcomes.append(Described(about))
         for track in self._roll.everybody():
             self._know(track)
+        self._waiting = [replace(waiting, place=self._place(waiting.uid)) for waiting in self._waiting]
         for waiting in self._waiting:
             self._look_again(waiting.uid)
         for event in state.unmarked:
@@ -377,8 +376,9 @@ class Desk:
     def _view(self) -> View:
         return View(self._config, self._origin, self._said.get, self._roll.get, self._around)
 
-    def _place(self, utterance: Utterance | None) -> tuple[float, float, str]:
-        assert utterance is not None
+    def _place(self, uid: str) -> tuple[float, float, str]:
+        utterance = self._said.get(uid)
+        assert utterance is not None  # it waits, so it was said
         return place_of(utterance, self._origin, self._config)
 
     def _utterance(self, uid: str, event: Uttered) -> Utterance:

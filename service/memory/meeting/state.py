@@ -65,6 +65,8 @@ class Waiting:
     uid: str
     due: float
     """Of the clock."""
+    place: tuple[float, float, str] | None
+    """Among what is said; None before `origin` is fixed."""
 
 
 @dataclass(frozen=True, slots=True)

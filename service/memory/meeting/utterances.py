@@ -9,7 +9,7 @@ from service.memory.meeting.copies import CHAT
 from service.memory.meeting.people import track_of
 from service.memory.meeting.state import MeetingConfig, Origin, Utterance
 from service.types.audio import Segment
-from service.types.meeting import Base, Uttered
+from service.types.meeting import Base, MeetingEvent, Uttered
 
 
 def uid_of(event: Uttered) -> str:
@@ -38,6 +38,14 @@ def in_reason(event: Uttered, config: MeetingConfig) -> Uttered:
     if event.base is Base.MEETING and event.start >= config.epoch_from:
         return replace(event, base=Base.EPOCH)
     return event
+
+
+def told_at(event: MeetingEvent, config: MeetingConfig) -> float | None:
+    """When it happened as told, seconds since 1970. Without a zone nobody knows which hour it is."""
+    if event.at is None or event.at.tzinfo is None:
+        return None
+    at = event.at.timestamp()
+    return at if config.epoch_from <= at <= config.epoch_to else None
 
 
 def middle(event: Uttered) -> float:

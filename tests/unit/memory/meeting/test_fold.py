@@ -58,6 +58,8 @@ def test_what_is_withdrawn_is_gone_and_does_not_come_back() -> None:
     meeting.tell(Withdrawn(key="w", id="a"), says(ANA, "Hello!", 0.0, id="a", revision=1)).wait()
     assert meeting.texts == ["Bye."]
     assert Told(Withdrawn(key="w", id="a"), says(ANA, "Hello.", 0.0, id="a")).wait().texts == []
+    partial = says(ANA, "Hel", 0.0, id="p", slot="x", final=False)
+    assert Told(partial, Withdrawn(key="w", id="p"), Ended(key="e")).wait().texts == []
 
 
 def test_a_step_leaves_the_state_it_was_given_as_it_was() -> None:
