@@ -32,6 +32,8 @@ class LoginsOf:
     """Account → whose it is, of those that are bound."""
     status: str
     """Of the session."""
+    checkpoint: str | None
+    """Of the session while it is open."""
 
 
 SAVE_ACCOUNTS = """
@@ -110,7 +112,7 @@ RETURN a.id AS account_id, p.id AS person_id, coalesce(p.kind, '') = 'bot' AS is
 
 GET_STATUS = """
 MATCH (s:Session {space: $space, id: $session_id})
-RETURN s.status AS status
+RETURN s.status AS status, s.checkpoint AS checkpoint
 """
 
 FORGET_HELD = """
@@ -179,6 +181,7 @@ async def logins_of(tx: Tx, space: str, session_id: str) -> LoginsOf | None:
         presences=tuple(there),
         owners=owners,
         status=status[0]["status"],
+        checkpoint=status[0]["checkpoint"],
     )
 
 

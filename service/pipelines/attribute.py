@@ -20,6 +20,7 @@ from service.graph.write_sessions import SAVE_IDENTITIES
 from service.memory.accounts import PLATFORM, Held, Nobodys, Of, Why, attended, presences, whose
 from service.memory.attendance import VOICE
 from service.memory.audience import narrow
+from service.pipelines.folding import Checkpoint
 from service.pipelines.naming import name_again
 from service.pipelines.personas import consolidate_sessions
 from service.pipelines.reassign import count, counted, save_sessions
@@ -34,6 +35,10 @@ OPEN_TO_LOGINS = frozenset(
 )
 """Why a turn is nobody's that a login may say whose it is. Not what was corrected, what contradicts, what opted out, and what
 the platform itself doubts."""
+
+
+UNHEARD = frozenset({"no_sound"})
+"""Of these, while a session's fold goes on: what was heard may still be decided by its voice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ async def attribute(
     complete = logins.status == SessionStatus.COMPLETE
     stood = await get_settled_session(tx, space, session_id) if complete else None
     verdicts = {track.id: whose(track) for track in logins.tracks}
-    owners = {track: _owner(verdict) for track, verdict in verdicts.items()}
+    free = OPEN_TO_LOGINS if complete or Checkpoint.loads(logins.checkpoint).settled else UNHEARD
+    owners = {track: _owner(verdict, free) for track, verdict in verdicts.items()}
     turns = await list_turns_held(tx, space, await list_differing(tx, space, owners))
     changed = [_changed(turn, verdicts[turn.track]) for _, turn in sorted(turns.items())]
     people = sorted({p for now in changed for p in (now.speaker_id, turns[now.message_id].speaker_id) if p})
@@ -120,11 +126,11 @@ async def _tell(tx: Tx, space: str, session_id: str, people: Sequence[str], num_
         await save_event(tx, revised)
 
 
-def _owner(verdict: Of | Held | Nobodys) -> tuple[str | None, frozenset[str]]:
-    """Whose turns of the track are that no voice decided, and for which reasons they may have been nobody's."""
+def _owner(verdict: Of | Held | Nobodys, free: frozenset[str]) -> tuple[str | None, frozenset[str]]:
+    """Whose turns of the track are that no voice decided, and for which reasons (`free`) they may have been nobody's."""
     if not isinstance(verdict, Of):
         return None, frozenset()
-    return verdict.owner.person_id, OPEN_TO_LOGINS | ({"bot"} if verdict.owner.is_bot else set())
+    return verdict.owner.person_id, free | ({"bot"} if verdict.owner.is_bot else set())
 
 
 def _changed(turn: TurnHeld, verdict: Of | Held | Nobodys) -> TurnHeld:

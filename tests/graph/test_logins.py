@@ -13,13 +13,18 @@ from service.graph.dump import dump_space
 from service.graph.events import list_events, list_told
 from service.graph.forget_space import forget_space
 from service.graph.write_people import save_person
+from service.graph.write_sessions import open_session
+from service.identity.router import RouterConfig
 from service.pipelines.accounts import Accounts
 from service.pipelines.attribute import note_logins
+from service.pipelines.folding import Folding
+from service.pipelines.gallery import GalleryReader
 from service.types.audio import Segment
 from service.types.events import EventKind, ToldEvent
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.types.people import Assurance, Viewer
+from tests.builders import VOICE, a_heard_turn, a_message, a_session, evidence_of
 from tests.graph.correction_builders import correct, ingest, speakers, state
 from tests.graph.login_builders import EMBEDDER, a_meeting, may_be, message, readers_of, session_id, signed_in, track
 
@@ -189,6 +194,30 @@ async def test_a_voice_nobody_knows_is_proposed_to_be_the_owners_and_is_not_lear
     await correct(graph).merge(space, voice, ana, actor="admin", why="heard it")
     await accounts.attribute(space, session_id(space, "monday"))
     assert await may_be(graph, space) == set()
+
+
+async def test_what_is_still_to_be_decided_by_voice_waits_for_that(graph: Graph, space: str, accounts: Accounts) -> None:
+    ana = await a_person(graph, space, "Ana")
+    await accounts.bind(space, ZOOM, ana, **BY)
+    session = a_session(space, id=session_id(space, "monday"), external_id="monday")
+    opened = await graph.write(open_session, session)
+    folding = Folding(
+        graph,
+        GalleryReader(graph, VOICE),
+        RouterConfig(),
+        space=space,
+        session_id=session.id,
+        encoder=VOICE,
+        embedder=None,
+        checkpoint=opened.checkpoint,
+    )
+    turn = a_heard_turn(0, "track ana", "Mm.", seconds=0.4)
+    await folding.take([a_message(turn, session.id)], [evidence_of(turn, session.id, None)])
+    await graph.write(note_logins, space, session.id, [signed_in(space, "monday", "ana", ZOOM)])
+    assert (await accounts.attribute(space, session.id)).num_turns == 0
+    await folding.settle()
+    assert (await accounts.attribute(space, session.id)).num_turns == 1
+    assert await speakers(graph, space, "monday") == [ana]
 
 
 async def test_an_unknown_login_is_kept_and_is_nobodys(graph: Graph, space: str, accounts: Accounts) -> None:
