@@ -292,13 +292,14 @@ def played(draw: st.DrawFn) -> MeetingEvent:
 
 
 @pytest.mark.parametrize("provider", PLAYERS)
+@settings(max_examples=60)
 @given(event=played())
 def test_what_is_played_is_what_the_connector_reads(provider: str, event: MeetingEvent) -> None:
     assert plain(received(provider, event)) == plain(TOLD[provider](event))
 
 
 @pytest.mark.parametrize("provider", PLAYERS)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(event=played())
 def test_the_same_event_has_the_same_keys_whatever_delivery_brings_it(provider: str, event: MeetingEvent) -> None:
     first, again = received(provider, event, id="d1"), received(provider, event, id="d2")
