@@ -16,7 +16,7 @@ from service.types.audio import Segment, Word
 class MarksConfig:
     """By hand: marks lag behind the voice, and stay for a moment after it, by some tenths of a second on all platforms."""
 
-    open: float = 30.0  # seconds after which a mark that nobody ended says nothing any more
+    open: float = 120.0  # seconds that a mark holds whose end is told by itself, or never: few speak longer without a break
     slack: float = 0.5  # seconds before and after an own mark in which another's alone casts no doubt
     most: float = 0.8  # of the time of the words, under the mark of one alone: theirs
     least: float = 0.2  # of it, under the mark of anybody else: not theirs alone
