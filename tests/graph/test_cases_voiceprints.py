@@ -73,7 +73,10 @@ SHOWN = {
         "unit/identity/test_ask.py::test_two_alike_let_in_neither",
         "unit/identity/test_merging.py::test_two_people_too_close_leave_a_fragment_for_somebody_to_decide",
     ),
-    "32 a bot": ("graph/test_sessions.py::test_the_attendance_of_a_bot_grants_nothing",),
+    "32 a bot": (
+        "graph/test_sessions.py::test_the_attendance_of_a_bot_grants_nothing",
+        "unit/memory/meeting/test_who.py::test_case_32_a_bots_words_are_its_own_however_they_come_back",
+    ),
     "A3 split off": ("graph/test_corrections.py::test_who_was_split_off_is_met_again_as_the_one_they_are",),
     "A4 every turn says why": (
         "graph/test_merging.py::test_the_runner_up_and_the_channels_stand_beside_the_score",
@@ -93,7 +96,7 @@ SHOWN = {
 """Case → tests that show its right outcome."""
 
 NOT_YET = {
-    "32 a bot's own voice": "no connector delivers yet when a bot speaks, so its speech is not kept out of enrolment",
+    "32 a bot's own voice": "no test with the sound of a meeting in which a bot speaks",
     "A7 a person heard everywhere at once": "no check of how many sessions a day one voice is heard in",
     "A8 television": "no class for media sound: a voice on television is somebody",
 }
