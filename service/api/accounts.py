@@ -41,6 +41,9 @@ class AccountType:
     name: str | None = strawberry.field(description="Display name that its platform gave last. Anybody can type any name.")
     shared: bool = strawberry.field(description="Several people use it, as that of a meeting room: nothing follows from it.")
     num_sessions: int = strawberry.field(description="In how many sessions somebody with it took part.")
+    num_several: int = strawberry.field(
+        description="In how many of these several people were behind it: perhaps it is a room's (`shareAccount`)."
+    )
     bound_at: datetime | None = strawberry.field(description="When it was said whose it is, UTC; null for nobody's.")
     bound_by: str | None = strawberry.field(description="Account that said so; only for who reads everything.")
     why: str | None = strawberry.field(description="The reason given; only for who reads everything.")
@@ -70,6 +73,7 @@ class AccountType:
             name=account.name,
             shared=account.shared,
             num_sessions=account.num_sessions,
+            num_several=account.num_several,
             bound_at=account.at,
             bound_by=account.by,
             why=account.why,

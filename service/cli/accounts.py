@@ -61,13 +61,14 @@ def list_all(
     def called(person: str | None) -> str | None:
         return (people[person].display_name if person in people else None) or person if person else None
 
-    columns = ("issuer", "subject", "shown as", "sessions", "whose", "may be", "why")
+    columns = ("issuer", "subject", "shown as", "sessions", "a room's in", "whose", "may be", "why")
     rows = [
         (
             a.issuer,
             a.subject,
             a.name,
             a.num_sessions,
+            a.num_several or None,
             "several people" if a.shared else called(a.shown_id),
             "\n".join(called(id) or id for id in suggested.get(a.id, ())) or None,
             a.why or None,

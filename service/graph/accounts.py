@@ -70,6 +70,8 @@ class Account:
     """Several people use it."""
     num_sessions: int
     """In which somebody with it took part."""
+    num_several: int
+    """Of these, in which several people were behind it: perhaps it is a room's."""
     created_at: datetime
     person_id: str | None
     """Whose it is; None: nobody's yet."""
@@ -92,9 +94,12 @@ WITH a, r, p, place ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $r
 RETURN place, a {.id, .issuer, .subject, .name, .created_at, shared: coalesce(a.shared, false), person_id: p.id, by: r.by,
   why: r.reason, at: r.at,
   num_sessions: COUNT {
-    MATCH (s:Session)
-    WHERE EXISTS { (a)-[:ATTENDED]->(s) } OR EXISTS { (a)<-[:USES]-(:LocalSpeaker)-[:HEARD_IN]->(s) }
-    RETURN s
+    MATCH (a)-[:ATTENDED]->(s:Session) RETURN s
+    UNION
+    MATCH (a)<-[:USES]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session) RETURN s
+  },
+  num_several: COUNT {
+    MATCH (a)<-[:USES {several: true}]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session) RETURN DISTINCT s
   },
   shown_id: head(COLLECT {
     MATCH (p) (()-[:MERGED_INTO]->()){0,12} (shown:Person) WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() } RETURN shown.id

@@ -133,8 +133,11 @@ ON CREATE SET b.why = row.why, b.num_turns = row.num_turns
 
 LIST_SESSIONS_OF_ACCOUNT = """
 MATCH (a:Account {space: $space, id: $account_id})
-MATCH (s:Session {space: $space})
-WHERE EXISTS { (a)-[:ATTENDED]->(s) } OR EXISTS { (a)<-[:USES]-(:LocalSpeaker)-[:HEARD_IN]->(s) }
+CALL (a) {
+  MATCH (a)-[:ATTENDED]->(s:Session) RETURN s
+  UNION
+  MATCH (a)<-[:USES]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session) RETURN s
+}
 RETURN s.id AS id
 ORDER BY id
 """

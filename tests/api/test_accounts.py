@@ -21,9 +21,9 @@ BIND = f"""mutation($issuer: String!, $subject: String!, $person: ID!, $key: Str
 UNBIND = f"mutation($id: ID!, $key: String!) {{ unbindAccount(accountId: $id, idempotencyKey: $key) {CHANGED} }}"
 SHARE = f"mutation($id: ID!, $key: String!) {{ shareAccount(accountId: $id, shared: true, idempotencyKey: $key) {CHANGED} }}"
 ACCOUNTS = """query($bound: Boolean) { accounts(first: 9, bound: $bound) { edges { node {
-  id issuer subject name shared numSessions boundBy why person { id } suggestions { id displayName } } } } }"""
+  id issuer subject name shared numSessions numSeveral boundBy why person { id } suggestions { id displayName } } } } }"""
 TEXTS = "{ messages(first: 50) { edges { node { text speaker { id } } } } }"
-BY = "{ messages(first: 1) { edges { node { id } } } }"
+BY = "{ messages(first: 9) { edges { node { id text } } } }"
 WHY = "query($id: ID!) { explainIdentity(messageId: $id) { turn { decision by reason } } }"
 
 
@@ -71,9 +71,9 @@ async def test_a_login_is_proposed_by_its_name_bound_and_given_back_by_its_owner
     assert (mine["subject"], mine["person"], mine["boundBy"], mine["why"]) == ("u-ana", {"id": meeting.ana}, None, None)
     (told,) = await meeting.listed(meeting.all, bound=True)
     assert told["why"] == "she said so" and told["boundBy"] and told["suggestions"] == []
-    (first,) = (await meeting.api.data(BY, meeting.own))["messages"]["edges"]
-    why = (await meeting.api.data(WHY, meeting.own, id=first["node"]["id"]))["explainIdentity"]["turn"]
-    assert why["by"] in ("account", "router")
+    read = {e["node"]["text"]: e["node"]["id"] for e in (await meeting.api.data(BY, meeting.own))["messages"]["edges"]}
+    why = (await meeting.api.data(WHY, meeting.own, id=read["the piano"]))["explainIdentity"]["turn"]
+    assert why == {"decision": "assigned", "by": "account", "reason": "account"}
     assert (await meeting.do(UNBIND, meeting.own, id=mine["id"]))["numTurns"] == 1
     assert await meeting.reads(meeting.own) == set()
     assert (await meeting.do(UNBIND, meeting.own, id=mine["id"]))["__typename"] == "NotFound", "it is not theirs any more"

@@ -18,6 +18,7 @@ async def test_a_login_is_listed_bound_by_name_and_taken_back(graph: Graph, spac
     await graph.write(save_person, space, ana, "Ana")
     await a_meeting(graph, space, "monday", [("ana", "Hello."), ("ben", "Hi.")], [signed_in(space, "monday", "ana", MAIL)])
     (listed,) = await typed("people", "account", "list", "--unbound", "--json")
+    assert listed["num_several"] == 0
     assert (listed["subject"], listed["person_id"], listed["num_sessions"]) == ("ana@example.org", None, 1)
     assert (listed["name"], listed["suggested"]) == ("Ana", [ana])
     bound = await typed("people", "account", "bind", "mailto", " Ana@Example.org", "Ana", "--why", "her address")

@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from service.graph.access import read_scope
-from service.graph.accounts import account_id
+from service.graph.accounts import account_id, list_accounts
 from service.graph.driver import Graph, rows
 from service.graph.dump import dump_space
 from service.graph.events import list_events, list_told
 from service.graph.forget_space import forget_space
+from service.graph.paging import Page
+from service.graph.write_accounts import bind_account
 from service.graph.write_people import save_person
 from service.graph.write_sessions import open_session
 from service.identity.router import RouterConfig
@@ -89,6 +91,18 @@ async def test_a_binding_counts_for_meetings_before_it_and_unbinding_takes_all_o
     assert (await state(graph, space))["nodes"] == bound["nodes"]
 
 
+async def test_a_binding_broken_off_before_it_took_effect_goes_on(graph: Graph, space: str, accounts: Accounts) -> None:
+    ana = await a_person(graph, space, "Ana")
+    for meeting in ("monday", "friday"):
+        await a_meeting(graph, space, meeting, TALK, [signed_in(space, meeting, "ana", ZOOM)])
+    await graph.write(bind_account, space, ZOOM, ana, actor="admin", why="she said so", at=datetime.now(UTC))
+    await accounts.attribute(space, session_id(space, "monday"))
+    assert await speakers(graph, space, "friday") == [None] * 4
+    done = await accounts.bind(space, ZOOM, ana, **BY)
+    assert (done.num_turns, done.num_sessions) == (2, 1)
+    assert await speakers(graph, space, "friday") == await speakers(graph, space, "monday") == [ana, None, ana, None]
+
+
 async def revised(graph: Graph, space: str, person: str) -> list[ToldEvent]:
     """What the person is told of who is who."""
     scope = await graph.read(read_scope, Viewer(space, None, person, (person,), False, Assurance.TOKEN))
@@ -128,6 +142,9 @@ async def test_a_room_behind_one_tile_is_nobody_in_particular(graph: Graph, spac
     await a_meeting(graph, space, "monday", TALK, [signed_in(space, "monday", "ana", ZOOM, several=True)])
     assert await speakers(graph, space, "monday") == [None] * 4
     assert await readers_of(graph, space, "monday") == [set()] * 4
+    scope = await graph.read(read_scope, Viewer(space, None, None, (), False, Assurance.TOKEN, reads_all=True))
+    (told,) = (await graph.read(list_accounts, scope, page=Page(first=9))).items
+    assert (told.num_sessions, told.num_several) == (1, 1), "so that somebody may say that it is a room's"
     await a_meeting(graph, space, "friday", TALK, [signed_in(space, "friday", "ana", ZOOM)])
     assert (await speakers(graph, space, "friday"))[0] == ana
     await accounts.share(space, done.account_id, True, **BY)
