@@ -175,6 +175,13 @@ STORES: tuple[Store, ...] = (
         ("Delivery", "Meeting", "MeetingWork"),
     ),
     Store(
+        "sound of meetings",
+        "data directory: meetings/, a folder for each space; only of sources with `listen` or `keep_audio`",
+        "what a meeting's backend sent of its sound, until the meeting is over and was listened to",
+        "when the meeting's session is complete; of one that nobody closes 72 h after the last piece, by the sweep of the "
+        "service; with its space",
+    ),
+    Store(
         "dead letters",
         "graph: Delivery whose status is dead",
         "deliveries that could not be taken in",

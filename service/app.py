@@ -29,6 +29,7 @@ from service.language.chat_cache import AnswerCache
 from service.pipelines.deliveries import Inbox, InboxConfig
 from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.pipelines.reception import Reception
 from service.pipelines.webhook_call import CallConfig
@@ -80,10 +81,11 @@ def create_app(
     call = CallConfig(private=settings.webhook_private)
     key = partial(find_key, settings.webhook_key_file)
     caller = WebhookWorker(services.graph, key, incident, replace(webhooks or WorkerConfig(), call=call))
-    reception = Reception(services.graph, services.sources, inbox, incident)
+    tapes = Tapes(settings.meetings_dir)
+    reception = Reception(services.graph, services.sources, inbox, incident, tapes)
     worker = Meetings(
         services.graph,
-        partial(writes_with, services),
+        partial(writes_with, services, tapes),
         services.sources,
         fetched,
         incident,
@@ -137,6 +139,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         lambda: take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following),
         lambda: asyncio.to_thread(runtime.uploads.sweep),
         lambda: asyncio.to_thread(answers.forget_expired),
+        lambda: asyncio.to_thread(Tapes(runtime.services.settings.meetings_dir).forget_expired),
         questions_and_sounds,
         lambda: expire_all_voices(graph),
         lambda: expire_deliveries(graph),

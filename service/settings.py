@@ -232,6 +232,11 @@ class Settings(BaseSettings):
         return self.data_dir / "uploads"
 
     @property
+    def meetings_dir(self) -> Path:
+        """The sound of meetings, until they are over."""
+        return self.data_dir / "meetings"
+
+    @property
     def sources_file(self) -> Path:
         """Of the meetings' backends that may deliver."""
         return self.hooks_file or self.data_dir / "hooks.toml"

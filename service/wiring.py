@@ -428,14 +428,16 @@ class Services(Models):
         return await self._once("accounts", lambda: Accounts(self.graph, embedder))
 
     async def forget_space(self, space: str) -> int:
-        """Everything of one tenant: its nodes (how many went), the sound of its streams, over or not, what was kept of a
-        language model's answers, and what engines mirror of it, also of those that are set no more. Raises EngineMissing where
-        Mem0 was used and cannot be opened now."""
+        """Everything of one tenant: its nodes (how many went), the sound of its streams and meetings, over or not, what was
+        kept of a language model's answers, and what engines mirror of it, also of those that are set no more. Raises
+        EngineMissing where Mem0 was used and cannot be opened now."""
         from service.graph.forget_space import forget_space
         from service.language.chat_cache import AnswerCache
+        from service.pipelines.meeting_tapes import Tapes
         from service.pipelines.stream_notes import forget_streams
 
         await asyncio.to_thread(forget_streams, self.settings.uploads_dir, space)
+        await asyncio.to_thread(Tapes(self.settings.meetings_dir).forget_space, space)
         await asyncio.to_thread(AnswerCache(self.settings.chat_dir).forget, space)
         await self.engines.forget(space)
         return await forget_space(self.graph, space)

@@ -77,6 +77,12 @@ RETURN m.id AS message_id, m.index AS index, l.id AS local_speaker, l.label AS l
 ORDER BY index
 """
 
+LIST_HEARD = """
+MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
+WHERE m.snr_db IS NOT NULL
+RETURN m.id AS id
+"""
+
 FORGET_FACTS_OF = """
 UNWIND $ids AS id
 MATCH (f:Fact {space: $space})-[:EVIDENCED_BY]->(:Message {id: id, space: $space})
@@ -181,6 +187,11 @@ async def list_turns_there(tx: Tx, space: str, session_id: str) -> list[TurnTher
         TurnThere(**{**row, "doubts": tuple(row["doubts"])})
         for row in await rows(tx, LIST_TURNS_THERE, space=space, session_id=session_id)
     ]
+
+
+async def list_heard(tx: Tx, space: str, session_id: str) -> frozenset[str]:
+    """Ids of the turns whose sound was listened to."""
+    return frozenset(row["id"] for row in await rows(tx, LIST_HEARD, space=space, session_id=session_id))
 
 
 async def save_changes(tx: Tx, space: str, session_id: str, changes: Changes, *, half_life_days: float) -> None:

@@ -76,12 +76,14 @@ class Folding:
         self.checkpoint = Checkpoint.loads(checkpoint)
         self.stored = checkpoint
         self.space, self.session_id, self.encoder = space, session_id, encoder
-        self._graph, self._gallery, self._config, self._embedder = graph, gallery, config, embedder
+        self._graph, self._gallery, self._embedder = graph, gallery, embedder
+        self.config = config
+        """May be another while nothing was decided."""
 
     async def take(self, messages: Sequence[NewMessage], evidence: Sequence[TurnEvidence], *, left_out: int = 0) -> None:
         """Decide and write the next turns, in spoken order. `left_out`: by how many words they change the checkpoint's."""
         await self._fold(
-            lambda state: step(state, evidence, self._config),
+            lambda state: step(state, evidence, self.config),
             ROUTER,
             messages,
             evidence,
@@ -112,7 +114,7 @@ class Folding:
         """Decide what only the whole session tells; no turn comes after."""
         pending = [p.evidence for p in self.checkpoint.fold.pending]
         await self._fold(
-            lambda state: settle(state, self._config),
+            lambda state: settle(state, self.config),
             SETTLEMENT,
             (),
             pending,

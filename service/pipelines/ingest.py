@@ -166,7 +166,7 @@ class Ingest:
         watch: Stopwatch,
         progress: Progress,
     ) -> None:
-        router = _router(self._router, settings, request.roster)
+        router = router_of(self._router, settings, request.roster)
         folding = self._folding(session, router, opened)
         if not folding.checkpoint.settled:
             transcript = written.transcript if written else await asyncio.to_thread(_transcript, request, info.duration)
@@ -202,7 +202,7 @@ class Ingest:
         info = AudioInfo(str(request.path), "", 0.0, channels=1, sample_rate=SAMPLE_RATE, codec="stream")
         session = new_session(request, info, self._models)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
-        router = _router(self._router, settings, request.roster)
+        router = router_of(self._router, settings, request.roster)
         folding = self._folding(session, router, await self._graph.write(open_session, session))
         wording, watch = self._wording(None), Stopwatch()
         await self._hear(request, session, info, None, wording, folding, watch, lambda share, stage: None, sound)
@@ -250,7 +250,7 @@ class Ingest:
             with watch.stage("voice"):
                 narrowed = await asyncio.to_thread(self._narrowed, batch)
             evidence = [
-                _evidence(m, heard.embedding, narrowed.get(heard.turn.index), free)
+                evidence_of(m, heard.embedding, narrowed.get(heard.turn.index), free)
                 for m, heard in zip(messages, batch, strict=True)
             ]
             with watch.stage("graph"):
@@ -316,7 +316,7 @@ def _left_out(batch: Sequence[HeardTurn], worded: Sequence[SpeakerTurn]) -> int:
     return heard - sum(len(turn.words) for turn in worded)
 
 
-def _router(config: RouterConfig, settings: SpaceSettings, roster: Collection[str]) -> RouterConfig:
+def router_of(config: RouterConfig, settings: SpaceSettings, roster: Collection[str]) -> RouterConfig:
     """`roster`: ids of the people expected, a prior for whose the voices are."""
     keeps = settings.anonymous_voices is not AnonymousVoices.EPHEMERAL
     return replace(config, policy=settings.routing, keep_voices=keeps, roster=frozenset(roster))
@@ -328,7 +328,7 @@ def _transcript(request: IngestRequest, duration: float) -> Transcript | None:
     return fits(read_transcript(request.transcript, format=request.format), duration)
 
 
-def _evidence(
+def evidence_of(
     message: NewMessage, embedding: SpeakerEmbedding | None, narrow: SpeakerEmbedding | None, free: Collection[str]
 ) -> TurnEvidence:
     """`free`: tracks that say nothing about who speaks."""

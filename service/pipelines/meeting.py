@@ -41,6 +41,7 @@ from service.memory.meeting import MeetingState, Outcome, advance, configured, d
 from service.pipelines.delivered import as_delivery, new_delivery
 from service.pipelines.deliveries import Incident
 from service.pipelines.meeting_session import MeetingSession, TooLate, WritesWith
+from service.pipelines.meeting_voices import MeetingSound
 from service.types.memory import SessionStatus
 
 
@@ -263,17 +264,35 @@ class Meeting:
 
     async def _close(self, *, is_last: bool = False) -> None:
         """`is_last`: what follows from the session was tried often enough, and is left to be read by hand."""
+        sound = self._sound()
         if self._session is not None:
-            await self._session.close()
+            await self._session.close(None if is_last else sound)
             try:
                 await self._session.follow_up()
             except VoicegraphError as error:
                 if not is_last:
                     raise
                 self._incident(error)
+        if sound is not None and not is_last and (self._session is None or self._session.status is None):
+            about = self._state.about
+            await sound.alone(about.started_at, about.title, about.zone)
         until = datetime.now(UTC) + self._config.kept
         await self._graph.write(_close, self._feed.id, self._worker, until)
         self._closed = True
+        if sound is not None:
+            await sound.forget()
+
+    def _sound(self) -> MeetingSound | None:
+        """None where this source's is not listened to (any more): then it goes when its time is over."""
+        feed, listens = self._feed, self._using.listens
+        try:
+            takes_sound = self._sources.get(feed.source).takes_sound
+        except (NoSuchSource, SourcesUnreadable):
+            takes_sound = False
+        if listens is None or not takes_sound:
+            return None
+        turns = [turn for _, turns in self._state.given.items() for turn in turns]
+        return MeetingSound(self._graph, listens, feed.space, feed.id, turns, f"live:{feed.provider}")
 
     # ---- rooms
 

@@ -37,8 +37,10 @@ from service.pipelines.closing import CallerKnows, close
 from service.pipelines.deliveries import Incident
 from service.pipelines.folding import Checkpoint, Folding, Then
 from service.pipelines.gallery import GalleryReader
+from service.pipelines.ingest import router_of
 from service.pipelines.live import let_read
 from service.pipelines.meeting_turns import Plan, in_order, message_id, plan, reason, signed_in
+from service.pipelines.meeting_voices import Listens, MeetingSound
 from service.pipelines.merging import merge_session
 from service.pipelines.naming import name_session
 from service.pipelines.written import UNHEARD
@@ -76,6 +78,7 @@ class WritesWith:
     embedder: TextEmbedder | None
     afterwards: Callable[[], Awaitable[Afterwards]]
     """Asked for when the first meeting ends: nobody waits for what reads facts while people speak."""
+    listens: Listens | None = None  # None: to no sound
     config: MeetingSessionConfig = field(default_factory=MeetingSessionConfig)
 
 
@@ -133,7 +136,8 @@ class MeetingSession:
 
     async def check_new(self) -> None:
         """Raises TooLate where the session was written before the meeting's node, as it is now, was there."""
-        if self._feed.session_id != self.id and await self._graph.read(find_session_of, self.space, self._external_id):
+        known = await self._graph.read(find_session_of, self.space, self._external_id)
+        if known is not None and self._feed.session_id != self.id:
             raise TooLate(meeting=self._feed.id)
 
     def withdraw_others(self, keys: Iterable[str]) -> None:
@@ -310,17 +314,19 @@ class MeetingSession:
         if self._status is SessionStatus.COMPLETE:
             await (await self._using.afterwards())(self.space, self.id)
 
-    async def close(self) -> None:
-        """It is over: what only the whole tells. Without a word of anybody there is no session."""
+    async def close(self, sound: MeetingSound | None = None) -> None:
+        """It is over: what only the whole tells, and who is heard. Without a word of anybody there is no session."""
         folding, using = self._folding, self._using
         if folding is None or self._status is SessionStatus.COMPLETE:
             return
         settings = await self._graph.read(get_space, self.space)
         await self._arrange(folding)
-        there = await self._log_in()
+        router = router_of(using.router, settings, await self._roster())
         if not folding.checkpoint.settled:
+            if sound is not None:
+                await sound(folding, router, settings, self._started_at, self._participants)
             await folding.settle()
-        router = replace(using.router, policy=settings.routing)
+        there = await self._log_in()
         await merge_session(self._graph, using.gallery, folding, settings, router, using.config.merging)
         await name_session(self._graph, self.space, self.id, using.config.names)
         await close(

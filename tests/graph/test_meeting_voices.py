@@ -1,0 +1,148 @@
+"""Who speaks in a meeting whose backend sends its sound: heard once it is over, and then the sound is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+
+from service.audio import decode
+from service.graph.deliveries import meeting_id
+from service.graph.driver import Graph
+from service.identity.router import RouterConfig
+from service.identity.thresholds import thresholds_for
+from service.pipelines.afterwards import Afterwards
+from service.pipelines.gallery import GalleryReader
+from service.pipelines.ingest import Ingest
+from service.pipelines.meeting_session import WritesWith
+from service.pipelines.meeting_tapes import Tapes
+from service.pipelines.meeting_voices import Ears, Listens
+from service.types.audio import SAMPLE_RATE, Samples
+from service.types.meeting import AudioEncoding, Heard, SoundFrom, Speaker
+from tests import models
+from tests.graph.meeting_builders import (
+    ANA,
+    BEGAN,
+    BO,
+    SOURCE,
+    a_worker,
+    began,
+    deliver,
+    ended,
+    joined,
+    meetings,
+    said,
+    sessions,
+    turns,
+)
+
+PATIENCE = 60.0
+FRAME = SAMPLE_RATE // 10
+
+
+def lines() -> list[tuple[Speaker, float, float]]:
+    """Who speaks when in the sample: of each of the two, what is long enough to tell them apart by."""
+    rttm = [line.split() for line in models.ami_sample().with_suffix(".rttm").read_text().splitlines() if line]
+    who = {label: (ANA, BO)[n] for n, label in enumerate(dict.fromkeys(fields[7] for fields in rttm))}
+    found = [(who[fields[7]], float(fields[3]), float(fields[3]) + float(fields[4])) for fields in rttm]
+    return [line for line in found if line[2] - line[1] >= 1.0]
+
+
+def sample() -> Samples:
+    return np.concatenate([block.samples for block in decode.blocks(models.ami_sample(), seconds=30.0)])
+
+
+def frames(samples: Samples, speaker: Speaker | None = None, encoding: AudioEncoding = AudioEncoding.S16) -> list[Heard]:
+    kind = "<f4" if encoding is AudioEncoding.F32 else "<i2"
+    scaled = samples if encoding is AudioEncoding.F32 else samples * 32767
+    return [
+        Heard(
+            key="",
+            data=scaled[at : at + FRAME].astype(kind).tobytes(),
+            encoding=encoding,
+            sample_rate=SAMPLE_RATE,
+            speaker=speaker,
+            start=BEGAN.timestamp() + at / SAMPLE_RATE,
+        )
+        for at in range(0, len(samples), FRAME)
+    ]
+
+
+def origin(space: str, connection: str = "c1") -> SoundFrom:
+    return SoundFrom(space, SOURCE, meeting_id(space, SOURCE, "m1"), connection)
+
+
+async def send(tapes: Tapes, space: str, pieces: Sequence[Heard], connection: str = "c1") -> None:
+    for n, piece in enumerate(pieces):
+        await tapes.hear(origin(space, connection), [piece], BEGAN + timedelta(seconds=(n + 1) * FRAME / SAMPLE_RATE))
+
+
+def listens_with(graph: Graph, tapes: Tapes) -> WritesWith:
+    encoder = models.campplus()
+    gallery, router = GalleryReader(graph, encoder.embedding_space), RouterConfig(thresholds=thresholds_for("campplus"))
+
+    async def ears() -> Ears:
+        return Ears(await asyncio.to_thread(models.segmenter), encoder)
+
+    async def ingest() -> Ingest:
+        return Ingest(graph, await asyncio.to_thread(models.segmenter), encoder, router=router, gallery=gallery)
+
+    async def afterwards() -> Afterwards:
+        return Afterwards(graph)
+
+    listens = Listens(tapes, ears, ingest)
+    return WritesWith(graph, gallery, router, encoder.embedding_space, None, afterwards, listens)
+
+
+async def tell(graph: Graph, space: str) -> None:
+    await deliver(graph, space, began(title="Weekly"), joined(ANA), joined(BO))
+    for n, (who, start, end) in enumerate(lines()):
+        await deliver(graph, space, said(who, f"Line {n}.", start, end), at=end)
+    await deliver(graph, space, ended(), at=60.0)
+
+
+async def test_who_speaks_is_heard_in_the_mixed_sound_and_the_sound_is_gone(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await tell(graph, space)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    found = await turns(graph, space)
+    assert [(t["text"], round(t["start"], 3)) for t in found] == [
+        (f"Line {n}.", round(start, 3)) for n, (_, start, _) in enumerate(lines())
+    ]
+    people = {(t["label"], t["person"]) for t in found if t["person"]}
+    assert {label for label, _ in people} == {"Ana Ruiz", "Bo"} and len(people) == len({person for _, person in people}) == 2
+    assert not list((tmp_path / "meetings").rglob("*.*"))
+    (session,) = await sessions(graph, space)
+    assert session["status"] == "complete"
+
+
+async def test_each_is_heard_in_their_own_stream(graph: Graph, space: str, tmp_path: Path) -> None:
+    whole, tapes = sample(), Tapes(tmp_path / "meetings")
+    for who in (ANA, BO):
+        own = np.zeros_like(whole)
+        for speaker, start, end in lines():
+            part = slice(round(start * SAMPLE_RATE), round(end * SAMPLE_RATE))
+            if speaker is who:
+                own[part] = whole[part]
+        await send(tapes, space, frames(own, who, AudioEncoding.F32))
+    await tell(graph, space)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    people = {(t["label"], t["person"]) for t in await turns(graph, space) if t["person"]}
+    assert {label for label, _ in people} == {"Ana Ruiz", "Bo"} and len(people) == len({person for _, person in people}) == 2
+
+
+async def test_where_the_source_is_not_listened_to_nobody_is_heard(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()[: 5 * SAMPLE_RATE]))
+    await tell(graph, space)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes)) as worker:
+        await worker.settle(PATIENCE)
+    assert {(t["person"], t["reason"]) for t in await turns(graph, space)} == {(None, "no_sound")}
+    (meeting,) = await meetings(graph, space)
+    assert meeting["status"] == "closed"
