@@ -4,10 +4,10 @@ A throwaway space (on NEO4J_URI, else on an embedded server of its own) is fille
 people ask it real questions through the API. `recall_at_15` compares what one round gives them with the same round whose
 dense legs are exact; `dense_recall_at_15` the turn view alone with numpy, over what each may read.
 
-Questions are LoCoMo's, texts LoCoMo's and QMSum's (test and validation) where ../shared is, embedded once with the service's own
-model (46,723 turns in two views: half an hour of one core). Further messages repeat a turn, each with noise of its own on the
-vectors (cosine 0.96 to the original): at 100,000 each is there about twice. Thirty copies of few turns are no store of anybody's,
-and an index of neighbours finds next to nothing among them once its parts are merged.
+Questions are LoCoMo's, texts LoCoMo's and QMSum's (test and validation) where ../shared is, embedded once with the service's
+own model (46,723 turns in two views: half an hour of one core). Further messages repeat a turn, each with noise of its own on
+the vectors (cosine 0.96 to the original): at 100,000 each is there about twice. Thirty copies of few turns are no store of
+anybody's, and an index of neighbours finds next to nothing among them once its parts are merged.
 """
 
 from __future__ import annotations
