@@ -2,8 +2,8 @@
 
 `python -m tests.bench.connectors --parts kill9 [--quick] [--json PATH]`; part of NAME=connectors. A backend delivers three
 meetings at once, each sentence a signed webhook, again under the same id until it is acknowledged, as providers do. Meanwhile
-the service is killed and started again, then its Neo4j, then the service …, each some seconds after the last came back. In the
-end the messages in the graph are compared with what was said: none may be missing or there twice. A Neo4j of its own."""
+the service is killed and started again, then its Neo4j, then the service …, spread over what is delivered. In the end the
+messages in the graph are compared with what was said: none may be missing or there twice. A Neo4j of its own."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ async def _run(report: Report, folder: Path, server: EmbeddedServer, quick: bool
     on_their_way = []
     async with AsyncExitStack() as running:
         service = await running.enter_async_context(a_service(folder, port, config))
-        for victim in kills:
-            await asyncio.sleep(chance.uniform(3.0, 7.0))
+        for number, victim in enumerate(kills):
+            while sum(done.values()) < sentences * len(MEETINGS) * (number + 1) / (len(kills) + 1):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(chance.uniform(0.0, 2.0))  # somewhere in what the worker does with it
             on_their_way.append(sum(done.values()))
             if victim == "service":
                 service.kill()
