@@ -26,6 +26,9 @@ class LiveSoundConfig:
     jitter: float = 0.25
     """Seconds that a piece's own time may differ from where the one before it ended and still follow on it: frames are stamped
     when they are sent, and their clocks wander."""
+    skipped: float = 0.04
+    """Seconds between the end of a piece and the own time of the next, by those times, from which on something is missing
+    between them: two of the shortest frames."""
     stall: float = 10.0
     """Seconds that a piece without a time may arrive after it was due and still follow on: longer than a sender's buffer, and
     nothing was sent meanwhile."""
@@ -164,6 +167,9 @@ class _Sheet:
         self._form: Form | None = None
         self._at = self._end = self._left_out = 0
         """Samples from the start: where the next is written; where the last ever was."""
+        self._last: float | None = None
+        """The own time of the piece before, and when by that it ended."""
+        self._last_end = 0.0
         self._held: list[Samples] = []
         self._num_held = 0
         file.write(_header(0))
@@ -174,13 +180,7 @@ class _Sheet:
         self._break()
 
     def _piece(self, piece: Piece) -> None:
-        due = (self._at + self._num_held) / SAMPLE_RATE
-        follows = self._decoder is not None and self._form == piece.form
-        if follows and piece.start is not None:
-            follows = abs(piece.start - due) <= self._config.jitter
-        elif follows:
-            follows = piece.received - due <= self._config.stall
-        if not follows:
+        if not self._follows(piece):
             self._break()
         decoder = self._decoder or Decoder(piece.form)
         try:
@@ -195,6 +195,19 @@ class _Sheet:
                 return
             self._decoder, self._form, self._at = decoder, piece.form, round(start * SAMPLE_RATE)
         self._hold(samples)
+        self._last = piece.start
+        self._last_end = (piece.start or 0.0) + len(samples) / SAMPLE_RATE
+
+    def _follows(self, piece: Piece) -> bool:
+        """On the one before it, without a break."""
+        if self._decoder is None or self._form != piece.form:
+            return False
+        due = (self._at + self._num_held) / SAMPLE_RATE
+        if piece.start is None:
+            return piece.received - due <= self._config.stall
+        if self._last is not None and not self._last < piece.start <= self._last_end + self._config.skipped:
+            return False
+        return abs(piece.start - due) <= self._config.jitter
 
     def _hold(self, samples: Samples) -> None:
         self._held.append(samples)
