@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -146,3 +147,43 @@ async def test_where_the_source_is_not_listened_to_nobody_is_heard(graph: Graph,
     assert {(t["person"], t["reason"]) for t in await turns(graph, space)} == {(None, "no_sound")}
     (meeting,) = await meetings(graph, space)
     assert meeting["status"] == "closed"
+
+
+async def test_case_32_a_bots_voice_is_nobodys_and_is_learned_from_by_nobody(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes, bot = Tapes(tmp_path / "meetings"), replace(BO, is_bot=True)
+    await send(tapes, space, frames(sample()))
+    await deliver(graph, space, began(title="Weekly"), joined(ANA), joined(bot))
+    for n, (who, start, end) in enumerate(lines()):
+        await deliver(graph, space, said(bot if who is BO else who, f"Line {n}.", start, end), at=end)
+    await deliver(graph, space, ended(), at=60.0)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    found = await turns(graph, space)
+    assert {t["reason"] for t in found if t["label"] == "Bo"} == {"bot"}
+    assert {t["label"] for t in found if t["person"]} == {"Ana Ruiz"}
+
+
+async def test_voices_at_one_device_are_told_apart(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes, room = Tapes(tmp_path / "meetings"), Speaker("r", name="Board room", is_room=True)
+    await send(tapes, space, frames(sample(), room))
+    await deliver(graph, space, began(title="Weekly"), joined(room))
+    for n, (_, start, end) in enumerate(lines()):
+        await deliver(graph, space, said(room, f"Line {n}.", start, end), at=end)
+    await deliver(graph, space, ended(), at=60.0)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    people = {(t["person"], who.name) for t, (who, *_) in zip(await turns(graph, space), lines(), strict=True) if t["person"]}
+    assert len({name for _, name in people}) == len({person for person, _ in people}) == len(people) == 2
+
+
+async def test_a_meeting_of_which_only_sound_came_is_a_recording(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await deliver(graph, space, began(title="Weekly"), ended())
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    (session,) = await sessions(graph, space)
+    assert (session["status"], session["title"], session["source"]) == ("complete", "Weekly", "live:generic")
+    assert session["started_at"] == BEGAN
+    assert len({t["person"] for t in await turns(graph, space) if t["person"]}) == 2
+    assert not list((tmp_path / "meetings").rglob("*.*"))
