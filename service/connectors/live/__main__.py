@@ -27,6 +27,12 @@ connector says. [pipecat_bot.py](../../deploy/examples/pipecat_bot.py) and
 [livekit_listener.py](../../deploy/examples/livekit_listener.py) do it for two of them. Fireflies, Zoom and MeetingBaas v2 say
 where a transcript is, and it is fetched; a source of `fireflies` has `api_key = "env:NAME"` or `"file:/path"` for that. Jitsi
 and Daily name the room alone: what comes after a meeting in it is over belongs to the next one.
+
+Sound is taken in where the source has `listen = true`: S16, Float32 and Opus (packets, without a container), 8 to 48 kHz, mixed
+or of each participant. A piece stands at its own time; one without a time follows on what came before on its connection, which
+began when its first piece came: of MeetingBaas, Pipecat and Recall.ai's binary sound, turns may be heard so much too late as
+their sound was on its way. In a room where one meeting follows another, sound of the next that comes before the one before it
+was listened to goes with that. Of one meeting at most 6 GB are kept.
 """
 
 

@@ -60,7 +60,7 @@ class Source:
     listen: bool = False
     """Whether its sound is taken in, and voices are told apart in it."""
     keep_audio: bool = False
-    """Whether recordings stay after that, where the space keeps sound. With it, `listen`."""
+    """As `listen`; that sound stays after that is not built: README, "What is not here yet"."""
     idle_minutes: float = 30.0
     """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
 
