@@ -122,16 +122,27 @@ SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_a
 """
 
 SAVE_DELIVERIES = """
+UNWIND $meetings AS row
+MERGE (f:Meeting {space: row.space, source: row.source, external_id: row.external_id})
+ON CREATE SET f.id = row.id, f.created_at = datetime(), f.provider = row.provider, f.status = 'open',
+  f.num_deliveries = 0
+SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_at END
+WITH count(f) AS locked
 UNWIND $deliveries AS row
 CALL (row) {
   MATCH (f:Meeting {id: row.meeting_id})
+  OPTIONAL MATCH (known:Delivery {space: row.space, source: row.source, key: row.key})
+  WITH row, f, known IS NULL AS is_new
   MERGE (d:Delivery {space: row.space, source: row.source, key: row.key})
   ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.meeting_id = f.id, d.status = 'waiting',
     d.attempts = 0, d.next_at = row.properties.received_at, d.expires_at = f.expires_at,
     d.seq = f.num_deliveries, f.num_deliveries = f.num_deliveries + 1
+  RETURN is_new
 }
+RETURN count(CASE WHEN is_new THEN 1 END) AS new
 """
-"""A subquery for each row sees what those before it counted; one plan over all of them may read the counter once."""
+"""One statement: each is a round trip, for which many wait. A subquery for each row sees what those before it counted; one plan
+over all of them may read the counter once."""
 
 SAVE_DEAD = """
 UNWIND $deliveries AS row
@@ -143,8 +154,22 @@ ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.s
 
 async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery]) -> None:
     """The meetings of these are there, and something came of them when these did; the deliveries are not looked at."""
+    await changes(tx, SAVE_MEETINGS, meetings=_meetings(deliveries))
+
+
+async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
+    """Put them behind what is there of their meetings, in the order given; how many are new. One whose key is known is a
+    repeat and changes nothing. Locks the meetings."""
+    if not deliveries:
+        return 0
+    given = [_row(delivery) for delivery in deliveries]
+    (row,) = await rows(tx, SAVE_DELIVERIES, meetings=_meetings(deliveries), deliveries=given)
+    return int(row["new"])
+
+
+def _meetings(deliveries: Iterable[NewDelivery]) -> list[dict[str, Any]]:
     last = {delivery.meeting_id: delivery for delivery in deliveries}
-    meetings = [
+    return [
         {
             "id": id,
             "space": one.space,
@@ -155,14 +180,6 @@ async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery]) -> None:
         }
         for id, one in sorted(last.items())  # of two writers at once neither waits for what the other holds
     ]
-    await changes(tx, SAVE_MEETINGS, meetings=meetings)
-
-
-async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:
-    """Put them behind what is there of their meetings, in the order given; how many are new. One whose key is known is a
-    repeat and changes nothing. Locks the meetings."""
-    await save_meetings(tx, deliveries)
-    return (await changes(tx, SAVE_DELIVERIES, deliveries=[_row(delivery) for delivery in deliveries])).nodes_created
 
 
 async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
