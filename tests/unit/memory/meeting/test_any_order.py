@@ -109,7 +109,7 @@ class TestAnyOrder:
             outcomes += new
             following = deliveries[number + 1][0] if number + 1 < len(deliveries) else at + 100.0
             for share in sorted(data.draw(st.lists(st.floats(0.0, 1.0), max_size=2))):
-                state, new = advance(state, START + timedelta(seconds=at + share * (following - at)))
+                state, new = advance(state, START + timedelta(seconds=min(following, at + share * (following - at))))
                 outcomes += new
         assert [*outcomes, *advance(state, START + timedelta(days=1))[1]] == folded(deliveries)
 
