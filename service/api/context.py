@@ -177,6 +177,10 @@ class Context(BaseContext):
             self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
         return principal
 
+    async def holder(self) -> Principal | None:
+        """The principal; of a token that is given to nobody, with whose its account is."""
+        return await self._bound(self.principal)
+
     async def _bound(self, principal: Principal | None) -> Principal | None:
         """With whose its account is, where the token is given to nobody: somebody said so, and it ends when that is taken back.
         Who reads everything goes on doing so."""

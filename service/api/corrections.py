@@ -256,7 +256,7 @@ async def reassign_messages(
 ) -> CorrectedType:
     turns, to, why = _turns(message_ids), local_id(to_id) if to_id else None, why_of(why)
     name = short("newPerson", new_person) if new_person is not None else None
-    principal = _somebody(context, "reassign messages")
+    principal = await _somebody(context, "reassign messages")
     if (to is not None or name is not None) and "admin" not in principal.scopes:
         raise Refused(reason="To give messages to a person, a token with the scope `admin` is needed.")
 
@@ -275,7 +275,7 @@ async def reassign_messages(
 
 async def undo_correction(context: Context, correction_id: str, why: str, key: str) -> CorrectedType:
     id, why = local_id(correction_id, CORRECTION), why_of(why)
-    principal = _somebody(context, "undo a correction")
+    principal = await _somebody(context, "undo a correction")
 
     async def do() -> Corrected:
         if "admin" not in principal.scopes:
@@ -304,9 +304,9 @@ async def _only_own_denial(context: Context, principal: Principal, id: str) -> N
         raise Missing(kind="correction", id=id)
 
 
-def _somebody(context: Context, to: str) -> Principal:
+async def _somebody(context: Context, to: str) -> Principal:
     """Raises NotAllowed for a token that is nobody's in particular and no administrator's."""
-    principal = context.principal
+    principal = await context.holder()
     if principal is None or not ("admin" in principal.scopes or principal.person_id):
         raise Refused(reason=f"To {to}, the token must be the person's own, or have the scope `admin`.")
     return principal

@@ -111,7 +111,7 @@ async def reject(context: Context, proposal_id: str, key: str) -> NameDecidedTyp
 
 async def _decide(context: Context, proposal_id: str, key: str, status: NameStatus) -> NameDecidedType:
     id = local_id(proposal_id, PROPOSAL)
-    principal = context.principal
+    principal = await context.holder()
     if principal is None or not ("admin" in principal.scopes or principal.person_id):
         raise Refused(reason="To decide about a name, the token must be that person's own, or have the scope `admin`.")
     graph, space, actor = context.services.graph, context.space, principal.account_id

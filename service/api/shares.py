@@ -109,7 +109,7 @@ async def _once(
     context: Context, kind: str, key: str, trait: str, to: str, do: Callable[[Reading], Awaitable[None]], *, shared: bool
 ) -> PersonaSharingType:
     """Raises NotAllowed for a token that is nobody's own: only they themselves let others know what they are like."""
-    principal = context.principal
+    principal = await context.holder()
     if principal is None or principal.person_id is None:
         raise Refused(reason="To share what somebody is like, the token must be that person's own.")
 

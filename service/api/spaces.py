@@ -218,7 +218,7 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
 async def _about(context: Context, person_id: str, to: str) -> Principal:
     """Who may do something to a person: that person's own token, or an admin. Leave to ask for somebody is not leave to
     agree for them. Anybody else learns no more of people they do not see than that they see none."""
-    principal = context.principal
+    principal = await context.holder()
     if principal is None:
         raise Refused(reason=f"To {to}, a token is needed.")
     if "admin" not in principal.scopes and person_id != principal.person_id:

@@ -22,6 +22,8 @@ UNBIND = f"mutation($id: ID!, $key: String!) {{ unbindAccount(accountId: $id, id
 SHARE = f"mutation($id: ID!, $key: String!) {{ shareAccount(accountId: $id, shared: true, idempotencyKey: $key) {CHANGED} }}"
 ACCOUNTS = """query($bound: Boolean) { accounts(first: 9, bound: $bound) { edges { node {
   id issuer subject name shared numSessions numSeveral boundBy why person { id } suggestions { id displayName } } } } }"""
+NAME = """mutation($person: ID!, $key: String!) {
+  namePerson(personId: $person, name: "Ana Ruiz", idempotencyKey: $key) { __typename } }"""
 TEXTS = "{ messages(first: 50) { edges { node { text speaker { id } } } } }"
 BY = "{ messages(first: 9) { edges { node { id text } } } }"
 WHY = "query($id: ID!) { explainIdentity(messageId: $id) { turn { decision by reason } } }"
@@ -95,9 +97,12 @@ async def test_a_token_for_a_login_asks_as_its_person_while_it_is_bound(meeting:
     await meeting.bind(meeting.admin, ZOOM, meeting.ana)
     done = await meeting.bind(meeting.admin, MAIL, meeting.ana)
     assert await meeting.reads(token) == {"the piano", "the ladder"}
+    assert (await meeting.do(NAME, token, person=meeting.ana))["__typename"] == "Named", "as their own token does"
+    assert (await meeting.do(NAME, token, person=meeting.ben))["__typename"] == "NotAllowed"
     assert await meeting.reads(meeting.api.token(MAIL.subject, issuer="elsewhere")) == set()
     await meeting.do(UNBIND, meeting.admin, id=done["accountId"])
     assert await meeting.reads(token) == set()
+    assert (await meeting.do(NAME, token, person=meeting.ana))["__typename"] == "NotAllowed"
 
 
 async def test_nobody_says_of_their_own_token_whose_it_is(meeting: Meeting, space: str) -> None:
