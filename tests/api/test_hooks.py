@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 
 import pytest
 import websockets
 
-from service.graph.deliveries import DeliveryStatus
+from service.graph.deliveries import DeliveryStatus, meeting_id
 from service.graph.driver import Graph
+from service.graph.meetings import find_meetings
 from tests.api.hook_builders import NEXT_SECRET, SECRET, SENT, Backend, delivering, said
 
 
@@ -139,6 +141,19 @@ async def _raw(tx: object, space: str) -> list[dict[str, str]]:
 
     found = await rows(tx, "MATCH (d:Delivery {space: $space}) RETURN d {.headers, .query, .body, .key} AS d", space=space)  # type: ignore[arg-type]
     return [row["d"] for row in found]
+
+
+async def test_sound_is_never_in_the_inbox_and_stands_alone(backend: Backend) -> None:
+    sound = base64.b64encode(b"\x01\x00" * 800).decode()
+    heard = {"type": "heard", "data": sound, "encoding": "s16le", "sample_rate": 16000}
+    response = await backend.post({"meeting": "m1", **heard})
+    assert (response.status_code, response.json()) == (200, {"status": "sound"})
+    spoken = {name: value for name, value in said().items() if name != "meeting"}
+    response = await backend.post({"meeting": "m1", "events": [heard, spoken]})
+    assert (response.status_code, code(response)) == (422, "sound_among_others")
+    assert not await backend.inbox()
+    meeting = meeting_id(backend.api.space, "crm", "m1")
+    assert (await backend.graph.read(find_meetings, [meeting]))[meeting].num_deliveries == 0, "it goes on all the same"
 
 
 # ---- websockets
