@@ -58,6 +58,7 @@ class Listens:
     """Asked for when the first meeting with sound ends."""
     ingest: Callable[[], Awaitable[Ingest]]
     """For meetings of which nothing but sound came."""
+    config: VoicesConfig = field(default_factory=VoicesConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,6 @@ class MeetingSound:
     turns: Sequence[Turn]
     """As its fold has them at its end."""
     provenance: str
-    config: VoicesConfig = field(default_factory=VoicesConfig)
 
     async def __call__(
         self,
@@ -96,9 +96,10 @@ class MeetingSound:
         found = await asyncio.to_thread(self._listen, ears, tapes, told, there, zero, participants)
         new = [t for t in there if t.message_id in found and t.message_id not in done and t.decision != CORRECTED]
         free = _free(told, participants)
-        for first in range(0, len(new), self.config.batch):
-            batch = new[first : first + self.config.batch]
-            await self.graph.write(_leave_to_voices, space, session_id, batch, self.config.weights)
+        config = self.listens.config
+        for first in range(0, len(new), config.batch):
+            batch = new[first : first + config.batch]
+            await self.graph.write(_leave_to_voices, space, session_id, batch, config.weights)
             messages = [self._message(turn, found[turn.message_id].turn) for turn in batch]
             evidence = [
                 replace(one, track=NO_TRACK) if message.id in free else one
@@ -157,7 +158,7 @@ class MeetingSound:
             if said is not None and said.kind is Kind.SPEECH:
                 track = _stream_of(said.track, streams, participants)
                 given.setdefault(track, []).append(GivenSegment(said.segment, written.message_id))
-        twinned = Twinned(self.config.hearing.twins)
+        twinned = Twinned(self.listens.config.hearing.twins)
         sounds = _Sounds(streams, self._folder, zero)
         found: dict[str, _Heard] = {}
         for track, segments in sorted(given.items()):
@@ -180,7 +181,7 @@ class MeetingSound:
             (None,),
             lambda blocks, _: given_turns(blocks, segments, ears.encoder, segmenter=ears.segmenter),
             Stopwatch(),
-            self.config.hearing,
+            self.listens.config.hearing,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -12,17 +13,21 @@ import numpy as np
 
 from service.audio import decode
 from service.graph.deliveries import meeting_id
-from service.graph.driver import Graph
+from service.graph.driver import Graph, rows
+from service.graph.spaces import ensure_space
+from service.graph.write_people import save_person
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
+from service.pipelines.accounts import Accounts
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest
-from service.pipelines.meeting_session import WritesWith
+from service.pipelines.meeting_session import MeetingSessionConfig, WritesWith
 from service.pipelines.meeting_tapes import Tapes
-from service.pipelines.meeting_voices import Ears, Listens
+from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
 from service.types.audio import SAMPLE_RATE, Samples
-from service.types.meeting import AudioEncoding, Heard, SoundFrom, Speaker
+from service.types.meeting import AccountKey, AudioEncoding, Heard, SoundFrom, Speaker
+from service.types.people import SpaceSettings
 from tests import models
 from tests.graph.meeting_builders import (
     ANA,
@@ -38,10 +43,25 @@ from tests.graph.meeting_builders import (
     said,
     sessions,
     turns,
+    with_login,
 )
 
 PATIENCE = 60.0
 FRAME = SAMPLE_RATE // 10
+
+
+COUNTS = """
+MATCH (p:Person {space: $space}) WHERE p.num_turns > 0
+RETURN p.id AS id, p.num_turns AS turns
+"""
+SPEAKERS = """
+MATCH (m:Message {space: $space})
+RETURN m.id AS id, COUNT { (m)<-[:SPEAKS]-() } AS speakers
+"""
+IDENTITIES = """
+MATCH (l:LocalSpeaker {space: $space})
+RETURN l.id AS id, COUNT { (l)-[:IS]->() } AS n
+"""
 
 
 def lines() -> list[tuple[Speaker, float, float]]:
@@ -81,7 +101,8 @@ async def send(tapes: Tapes, space: str, pieces: Sequence[Heard], connection: st
         await tapes.hear(origin(space, connection), [piece], BEGAN + timedelta(seconds=(n + 1) * FRAME / SAMPLE_RATE))
 
 
-def listens_with(graph: Graph, tapes: Tapes) -> WritesWith:
+def listens_with(graph: Graph, tapes: Tapes, *, batch: int = 64) -> WritesWith:
+    """Who is there may read at once, while the meeting goes on."""
     encoder = models.campplus()
     gallery, router = GalleryReader(graph, encoder.embedding_space), RouterConfig(thresholds=thresholds_for("campplus"))
 
@@ -94,8 +115,8 @@ def listens_with(graph: Graph, tapes: Tapes) -> WritesWith:
     async def afterwards() -> Afterwards:
         return Afterwards(graph)
 
-    listens = Listens(tapes, ears, ingest)
-    return WritesWith(graph, gallery, router, encoder.embedding_space, None, afterwards, listens)
+    listens, session = Listens(tapes, ears, ingest, VoicesConfig(batch)), MeetingSessionConfig(read_every=0.0)
+    return WritesWith(graph, gallery, router, encoder.embedding_space, None, afterwards, listens, session)
 
 
 async def tell(graph: Graph, space: str) -> None:
@@ -187,3 +208,52 @@ async def test_a_meeting_of_which_only_sound_came_is_a_recording(graph: Graph, s
     assert session["started_at"] == BEGAN
     assert len({t["person"] for t in await turns(graph, space) if t["person"]}) == 2
     assert not list((tmp_path / "meetings").rglob("*.*"))
+
+
+async def test_broken_off_while_it_is_heard_a_meeting_ends_as_if_it_were_not(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await tell(graph, space)
+    using = listens_with(graph, tapes, batch=1)
+    async with a_worker(graph, space, tmp_path, using=using, listen=True) as worker:
+        working = asyncio.create_task(worker.settle(PATIENCE))
+        while not (heard := [t for t in await turns(graph, space) if t["reason"] != "no_sound"]):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        working.cancel()
+    assert len(heard) < len(lines())
+    assert list((tmp_path / "meetings").rglob("*.tape"))
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    found = await turns(graph, space)
+    people = {(t["label"], t["person"]) for t in found if t["person"]}
+    assert len(people) == len({label for label, _ in people}) == 2
+    assert len(found) == len({t["index"] for t in found}) == len(lines())
+    counts = {row["id"]: row["turns"] for row in await graph.read(rows, COUNTS, space=space)}
+    assert counts == Counter(t["person"] for t in found if t["person"])
+    assert not list((tmp_path / "meetings").rglob("*.tape"))
+
+
+async def test_what_a_login_said_while_the_meeting_went_on_a_voice_decides_at_its_end(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    tapes, ana = Tapes(tmp_path / "meetings"), with_login(ANA, "u-1")
+    await graph.write(ensure_space, SpaceSettings(space))
+    owner = "person of " + space
+    await graph.write(save_person, space, owner, "Ana")
+    await Accounts(graph, None).bind(space, AccountKey("zoom", "u-1"), owner, actor="owner", why="test")
+    await send(tapes, space, frames(sample()))
+    await deliver(graph, space, began(title="Weekly"), joined(ana), joined(BO))
+    for n, (who, start, end) in enumerate(lines()):
+        await deliver(graph, space, said(ana if who is ANA else who, f"Line {n}.", start, end), at=end)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True, idle_minutes=1_000.0) as worker:
+        await worker.settle(PATIENCE)
+        assert {t["person"] for t in await turns(graph, space)} == {owner, None}
+    await deliver(graph, space, ended(), at=60.0)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    found = await turns(graph, space)
+    heard = {t["person"] for t in found if t["label"] == "Ana Ruiz" and t["reason"] is None}
+    assert len(heard) == 1 and owner not in heard  # nobody's voice that was known: proposed to be hers, not learned as hers
+    speakers = await graph.read(rows, SPEAKERS, space=space)
+    assert all(row["speakers"] <= 1 for row in speakers)
+    assert all(row["n"] <= 1 for row in await graph.read(rows, IDENTITIES, space=space))

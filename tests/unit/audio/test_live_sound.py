@@ -21,8 +21,8 @@ PIECE = 0.1
 """Seconds of one."""
 
 
-def tone(seconds: float, rate: int = SAMPLE_RATE, hertz: float = 440.0, start: float = 0.0) -> Samples:
-    return (0.5 * np.sin(2 * np.pi * hertz * (start + np.arange(round(seconds * rate)) / rate))).astype(np.float32)
+def tone(seconds: float, rate: int = SAMPLE_RATE, hertz: float = 440.0, level: float = 0.5) -> Samples:
+    return (level * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
 
 
 def raw(samples: Samples, encoding: AudioEncoding = AudioEncoding.S16) -> bytes:
@@ -167,13 +167,13 @@ def test_any_bytes_are_sound_or_left_out(
 
 def test_streams_are_summed_or_put_side_by_side(tmp_path: Path) -> None:
     one, other = tmp_path / "one.wav", tmp_path / "other.wav"
-    join([cut(tone(1.0) / 2)], one)
-    join([cut(tone(2.0, hertz=880.0) / 2)], other)
+    join([cut(tone(1.0, level=0.25))], one)
+    join([cut(tone(2.0, hertz=880.0, level=0.25))], other)
     mix([one, other], tmp_path / "mixed.wav")
     (mixed,) = decode.blocks(tmp_path / "mixed.wav", seconds=10.0)
-    both = np.concatenate([tone(1.0) / 2, np.zeros(SAMPLE_RATE, np.float32)]) + tone(2.0, hertz=880.0) / 2
+    both = np.concatenate([tone(1.0, level=0.25), np.zeros(SAMPLE_RATE, np.float32)]) + tone(2.0, hertz=880.0, level=0.25)
     assert alike(mixed.samples, both)
     side_by_side([one, other], tmp_path / "both.wav")
     assert decode.probe(tmp_path / "both.wav").channels == 2
     (second,) = decode.blocks(tmp_path / "both.wav", seconds=10.0, channel=1)
-    assert len(second.samples) == 2 * SAMPLE_RATE and alike(second.samples, tone(2.0, hertz=880.0) / 2)
+    assert len(second.samples) == 2 * SAMPLE_RATE and alike(second.samples, tone(2.0, hertz=880.0, level=0.25))
