@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from service.audio import decode
-from service.graph.deliveries import meeting_id
+from service.graph.deliveries import meeting_id, save_meetings
 from service.graph.driver import Graph, rows
 from service.graph.spaces import ensure_space
 from service.graph.write_people import save_person
@@ -37,6 +37,7 @@ from tests.graph.meeting_builders import (
     a_worker,
     began,
     deliver,
+    delivery,
     ended,
     joined,
     meetings,
@@ -208,6 +209,20 @@ async def test_a_meeting_of_which_only_sound_came_is_a_recording(graph: Graph, s
     assert session["started_at"] == BEGAN
     assert len({t["person"] for t in await turns(graph, space) if t["person"]}) == 2
     assert not list((tmp_path / "meetings").rglob("*.*"))
+
+
+async def test_a_meeting_of_which_nothing_was_ever_told_is_a_recording_once_it_is_silent(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await graph.write(ensure_space, SpaceSettings(space))
+    await graph.write(save_meetings, [delivery(space)])
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    (session,) = await sessions(graph, space)
+    assert abs((session["started_at"] - BEGAN).total_seconds()) < 0.2
+    assert len({t["person"] for t in await turns(graph, space) if t["person"]}) == 2
 
 
 async def test_broken_off_while_it_is_heard_a_meeting_ends_as_if_it_were_not(graph: Graph, space: str, tmp_path: Path) -> None:
