@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -91,8 +92,10 @@ class Meeting:
         incident: Incident,
         config: MeetingWorkConfig,
         came: Callable[[], None],
+        aside: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> None:
-        """`came`: called when something that was fetched is there."""
+        """`came`: called when something that was fetched is there. `aside`: others are worked at while in it."""
+        self._aside = aside
         self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
         self._sources, self._fetched, self._incident, self._config, self._came = sources, fetched, incident, config, came
         self._state = self._unfolded()
@@ -263,8 +266,16 @@ class Meeting:
             self._session.note(outcomes)
 
     async def _close(self, *, is_last: bool = False) -> None:
-        """`is_last`: what follows from the session was tried often enough, and is left to be read by hand."""
-        sound = self._sound()
+        """`is_last`: what follows from the session was tried often enough, and is left to be read by hand, and so is who is
+        heard. Where there is much to hear, others are taken in meanwhile."""
+        sound = await self._sound()
+        if sound is None or is_last:
+            await self._close_with(sound, is_last=is_last)
+            return
+        async with self._aside(), sound.listens.one:
+            await self._close_with(sound, is_last=is_last)
+
+    async def _close_with(self, sound: MeetingSound | None, *, is_last: bool) -> None:
         if self._session is not None:
             await self._session.close(None if is_last else sound)
             try:
@@ -282,8 +293,8 @@ class Meeting:
         if sound is not None:
             await sound.forget()
 
-    def _sound(self) -> MeetingSound | None:
-        """None where this source's is not listened to (any more): then it goes when its time is over."""
+    async def _sound(self) -> MeetingSound | None:
+        """None where there is none, or this source's is not listened to (any more): then it goes when its time is over."""
         feed, listens = self._feed, self._using.listens
         try:
             takes_sound = self._sources.get(feed.source).takes_sound
@@ -292,7 +303,8 @@ class Meeting:
         if listens is None or not takes_sound:
             return None
         turns = [turn for _, turns in self._state.given.items() for turn in turns]
-        return MeetingSound(self._graph, listens, feed.space, feed.id, turns, f"live:{feed.provider}")
+        sound = MeetingSound(self._graph, listens, feed.space, feed.id, turns, f"live:{feed.provider}")
+        return sound if await sound.is_there() else None
 
     # ---- rooms
 
@@ -353,7 +365,7 @@ class Meeting:
         """All of them are dead, and so is the meeting, which was over long ago."""
         await self._put_off([self._failure(delivery, error) for delivery in some])
         self._session = None
-        await self._close()
+        await self._close(is_last=True)
 
     # ---- small things
 

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from service.audio.given import GivenSegment, given_turns
@@ -59,6 +60,8 @@ class Listens:
     ingest: Callable[[], Awaitable[Ingest]]
     """For meetings of which nothing but sound came."""
     config: VoicesConfig = field(default_factory=VoicesConfig)
+    one: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
+    """One meeting is heard after the other: the next ones' words are waited for, not their voices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,10 @@ class MeetingSound:
         if path is not None:
             request = IngestRequest(path, self.space, title=title, started_at=zero, zone=zone, source=self.provenance)
             await (await self.listens.ingest())(request)
+
+    async def is_there(self) -> bool:
+        """Whether there is any."""
+        return bool(await asyncio.to_thread(self._tapes))
 
     async def forget(self) -> None:
         await asyncio.to_thread(self.listens.tapes.forget, self.space, self.meeting_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -143,6 +143,15 @@ class Meetings:
             del self._working[id]
             self._arrived.set()
 
+    @asynccontextmanager
+    async def _aside(self) -> AsyncIterator[None]:
+        """Of a meeting that is worked at: another one may be meanwhile."""
+        self._places.release()
+        try:
+            yield
+        finally:
+            await self._places.acquire()
+
     async def _go(self, id: str, feed: MeetingFeed | None) -> None:
         trouble = self._trouble.get(id)
         try:
@@ -150,7 +159,7 @@ class Meetings:
                 using = await self._using()
                 work = self._config.work
                 self._meetings[id] = Meeting(
-                    using, feed, self.id, self._sources, self._fetched, self._incident, work, self._arrived.set
+                    using, feed, self.id, self._sources, self._fetched, self._incident, work, self._arrived.set, self._aside
                 )
             meeting = self._meetings[id]
             await meeting.go(tries=trouble.count if trouble is not None else 0)

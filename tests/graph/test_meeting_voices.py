@@ -25,6 +25,7 @@ from service.pipelines.ingest import Ingest
 from service.pipelines.meeting_session import MeetingSessionConfig, WritesWith
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
+from service.pipelines.meetings import MeetingsConfig
 from service.types.audio import SAMPLE_RATE, Samples
 from service.types.meeting import AccountKey, AudioEncoding, Heard, SoundFrom, Speaker
 from service.types.people import SpaceSettings
@@ -246,6 +247,28 @@ async def test_broken_off_while_it_is_heard_a_meeting_ends_as_if_it_were_not(gra
     counts = {row["id"]: row["turns"] for row in await graph.read(rows, COUNTS, space=space)}
     assert counts == Counter(t["person"] for t in found if t["person"])
     assert not list((tmp_path / "meetings").rglob("*.tape"))
+
+
+async def test_while_one_meeting_is_heard_others_are_taken_in(graph: Graph, space: str, tmp_path: Path) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await tell(graph, space)
+    using = listens_with(graph, tapes)
+    assert using.listens is not None
+    await using.listens.one.acquire()  # another is being heard for long
+    config = MeetingsConfig(at_once=1)
+    async with a_worker(graph, space, tmp_path, using=using, config=config, listen=True) as worker:
+        working = asyncio.create_task(worker.settle(PATIENCE))
+        while (await sessions(graph, space)) == []:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        await deliver(graph, space, began(), said(ANA, "Meanwhile.", 1.0), ended(), meeting="m2")
+        other = asyncio.create_task(worker.settle(PATIENCE))
+        async with asyncio.timeout(PATIENCE):
+            while [s["status"] for s in await sessions(graph, space)].count("complete") < 1:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        using.listens.one.release()
+        await asyncio.gather(working, other)
+    assert [s["status"] for s in await sessions(graph, space)] == ["complete"] * 2
 
 
 async def test_what_a_login_said_while_the_meeting_went_on_a_voice_decides_at_its_end(
