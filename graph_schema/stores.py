@@ -176,7 +176,7 @@ STORES: tuple[Store, ...] = (
     ),
     Store(
         "sound of meetings",
-        "data directory: meetings/, a folder for each space; only of sources with `listen` or `keep_audio`",
+        "data directory: meetings/, a folder for each space; only of sources with `listen`",
         "what a meeting's backend sent of its sound, until the meeting is over and was listened to",
         "when the meeting's session is complete; of one that nobody closes 72 h after the last piece, by the sweep of the "
         "service; with its space",

@@ -122,7 +122,7 @@ def _source(context: Context, source: Source, waiting: Mapping[tuple[str, str], 
     return MeetingSourceType(
         name=source.name,
         provider=source.provider,
-        takes_sound=source.takes_sound,
+        takes_sound=source.listen,
         idle_minutes=source.idle_minutes,
         num_waiting=waiting.get((source.space, source.name), 0),
         problem=problem,

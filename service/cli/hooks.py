@@ -42,7 +42,6 @@ class Checked:
     space: str
     path: str
     listen: bool
-    keep_audio: bool
     idle_minutes: float
     num_secrets: int
     problem: str | None
@@ -183,8 +182,7 @@ def _check(source: Source, sources: Sources) -> Checked:
         provider=source.provider,
         space=source.space,
         path=f"/v1/hooks/{source.name}",
-        listen=source.takes_sound,
-        keep_audio=source.keep_audio,
+        listen=source.listen,
         idle_minutes=source.idle_minutes,
         num_secrets=num_secrets,
         problem=problem,
@@ -202,7 +200,7 @@ def _show(found: list[Checked], as_json: bool) -> None:
             one.space,
             one.path,
             one.num_secrets,
-            "kept" if one.keep_audio else "heard" if one.listen else "no",
+            "heard" if one.listen else "no",
             f"{one.idle_minutes:g} min",
             one.problem,
         )

@@ -297,10 +297,10 @@ class Meeting:
         """None where there is none, or this source's is not listened to (any more): then it goes when its time is over."""
         feed, listens = self._feed, self._using.listens
         try:
-            takes_sound = self._sources.get(feed.source).takes_sound
+            listened_to = self._sources.get(feed.source).listen
         except (NoSuchSource, SourcesUnreadable):
-            takes_sound = False
-        if listens is None or not takes_sound:
+            listened_to = False
+        if listens is None or not listened_to:
             return None
         turns = [turn for _, turns in self._state.given.items() for turn in turns]
         sound = MeetingSound(self._graph, listens, feed.space, feed.id, turns, f"live:{feed.provider}")

@@ -186,7 +186,7 @@ class Reception:
         if self._is_new(id, now):
             await self._ensure_space(source.space, now)
             await self._graph.write(save_meetings, [new_delivery(source, replace(delivery, body=b""), read)])
-        if self.sink is not None and source.takes_sound:
+        if self.sink is not None and source.listen:
             origin = SoundFrom(source.space, source.name, id, delivery.connection)
             pieces = [event for event in read.events if isinstance(event, Heard)]
             await self.sink.hear(origin, pieces, now)

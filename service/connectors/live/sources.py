@@ -58,15 +58,9 @@ class Source:
     api_key: str | None = None
     """As `secrets`: for fetching what a delivery only points to."""
     listen: bool = False
-    """Whether its sound is taken in, and voices are told apart in it."""
-    keep_audio: bool = False
-    """As `listen`; that sound stays after that is not built: README, "What is not here yet"."""
+    """Whether its sound is taken in, and voices are told apart in it once the meeting is over. Then it is deleted."""
     idle_minutes: float = 30.0
     """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
-
-    @property
-    def takes_sound(self) -> bool:
-        return self.listen or self.keep_audio
 
 
 class Sources:
@@ -153,9 +147,8 @@ def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesU
             raise wrong(f"{at}: {key} is missing, or no text")
     if table["provider"] not in CONNECTORS:
         raise wrong(f"{at}: provider is none of {', '.join(sorted(CONNECTORS))}")
-    for key in ("listen", "keep_audio"):
-        if not isinstance(table.get(key, False), bool):
-            raise wrong(f"{at}: {key} is true or false")
+    if not isinstance(table.get("listen", False), bool):
+        raise wrong(f"{at}: listen is true or false")
     idle = table.get("idle_minutes", 30.0)
     if isinstance(idle, bool) or not isinstance(idle, int | float) or not 0 < idle <= MAX_IDLE_MINUTES:
         raise wrong(f"{at}: idle_minutes is a number above 0, at most {MAX_IDLE_MINUTES:g}")
