@@ -278,20 +278,21 @@ class Meeting:
     async def _close_with(self, sound: MeetingSound | None, *, is_last: bool) -> None:
         if self._session is not None:
             await self._session.close(None if is_last else sound)
+        if sound is not None:
+            if not is_last and (self._session is None or self._session.status is None):
+                about = self._state.about
+                await sound.alone(about.started_at, about.title, about.zone)
+            await sound.forget()
+        if self._session is not None:
             try:
                 await self._session.follow_up()
             except VoicegraphError as error:
                 if not is_last:
                     raise
                 self._incident(error)
-        if sound is not None and not is_last and (self._session is None or self._session.status is None):
-            about = self._state.about
-            await sound.alone(about.started_at, about.title, about.zone)
         until = datetime.now(UTC) + self._config.kept
         await self._graph.write(_close, self._feed.id, self._worker, until)
         self._closed = True
-        if sound is not None:
-            await sound.forget()
 
     async def _sound(self) -> MeetingSound | None:
         """None where there is none, or this source's is not listened to (any more): then it goes when its time is over."""
