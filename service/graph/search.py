@@ -39,10 +39,7 @@ class SearchConfig:
     widest_fetch: int = 6_400  # more than this has not been tried
     exact_cost: float = 1.75  # of reading a visible vector (35 µs), in candidates of the index (20 µs; 100,000 messages)
     few_audiences: int = 4  # up to here one search inside each audience is quicker than over-fetching
-
-    shrink: float = (
-        0.97  # of a fetch that filled k, the next time: one in thirty then widens, at a fifth of what all would cost
-    )
+    shrink: float = 0.97  # of a fetch that filled k, the next time, but never below the first: one in thirty then widens
     remembered: int = 10_000  # fetches of viewers; some 2 MB
 
 
@@ -57,7 +54,7 @@ class _Fetches:
         self._filled: OrderedDict[int, int] = OrderedDict()
 
     def first(self, key: int, least: int, config: SearchConfig) -> int:
-        return max(self._filled.get(key, config.first_fetch), config.beam, least)
+        return max(self._filled.get(key, 0), config.first_fetch, config.beam, least)
 
     def note(self, key: int, fetch: int, config: SearchConfig) -> None:
         self._filled[key] = fetch
