@@ -16,6 +16,7 @@ from typing import Protocol
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read, connector
 from service.connectors.live.fetching import FetchRefused
 from service.connectors.live.sources import NoSuchSource, Sources, SourcesUnreadable
+from service.connectors.live.vouched import vouched
 from service.errors import VoicegraphError
 from service.graph.deliveries import (
     NewDelivery,
@@ -184,7 +185,9 @@ class Meeting:
         await self._put_off(failed)
 
     def _fold(self, delivery: StoredDelivery, read: Read) -> None:
-        state, outcomes = step(self._state, read.events, delivery.received_at)
+        declared, configured = connector(delivery.provider).declared, self._sources.find(delivery.source)
+        events = vouched(read.events, declared, delivery.source, configured)
+        state, outcomes = step(self._state, events, delivery.received_at)
         self._note(outcomes)
         self._state = state
 
@@ -334,6 +337,8 @@ class Meeting:
     async def _fetch_all(self, delivery: StoredDelivery, fetches: Sequence[Fetch]) -> list[NewDelivery]:
         """Raises FetchRefused, FetchFailed, EventUnreadable, and what the source is wrong with."""
         source = self._sources.get(delivery.source)
+        if source.space != self._feed.space:  # the name is another space's by now
+            raise NoSuchSource(name=source.name)
         key = self._sources.api_key(source)
         found = []
         for fetch in fetches:
