@@ -2,8 +2,8 @@
 
 A delivery is acknowledged (2xx) once it is in the graph's inbox; then it is taken in, once, whatever stops in between. 401: not
 signed with a secret of the source; 404: no such source; 413: too long; 422: cannot be read (kept as a dead letter, since it was
-signed rightly); 429 and 503, with Retry-After: to be delivered again. Who signs nothing of their own may show a token of ours
-with the scope `ingest` for the source's space. Each text message of a WebSocket is a delivery; binary ones are mostly sound.
+signed rightly); 429 and 503, with Retry-After: to be delivered again. Where the connector says so, a token of ours with the
+scope `ingest` for the source's space is taken instead of a signature. Each text message of a WebSocket is a delivery; binary ones are mostly sound.
 With `?acks=1` we send {"kept": n} whenever the first n messages are durable; what was not is to be sent again on another
 connection after this one broke."""
 
@@ -28,7 +28,7 @@ from service.api.tokens import PREFIX
 from service.connectors.live import Delivery
 from service.errors import VoicegraphError
 from service.pipelines.connections import Connection, ConnectionConfig
-from service.pipelines.reception import NotRead, Reception
+from service.pipelines.reception import NotRead, Reception, Shown
 from service.types.ids import fresh
 
 TOKEN_SCOPES = frozenset({"ingest", "admin"})
@@ -139,7 +139,7 @@ def hooks_router(runtime: Runtime, config: HooksConfig | None = None) -> APIRout
         opening = _delivery(socket, b"", connection=fresh())
         try:
             async with room.connection():
-                proved = await runtime.reception.prove(source, opening, space=_trusted(runtime, socket))
+                proved = await runtime.reception.prove(source, opening, token=_shown(runtime, socket))
                 await socket.accept()
                 connection = Connection(runtime.reception, proved, opening, config.connection)
                 await _Line(socket, connection, config).run()
@@ -152,7 +152,7 @@ def hooks_router(runtime: Runtime, config: HooksConfig | None = None) -> APIRout
 async def _received(runtime: Runtime, source: str, request: Request, body: bytes) -> JSONResponse:
     delivery = _delivery(request, body)
     reception: Reception = runtime.reception
-    proved = await reception.prove(source, delivery, space=_trusted(runtime, request))
+    proved = await reception.prove(source, delivery, token=_shown(runtime, request))
     received = await reception.receive(proved, delivery)
     answer = {"status": received.taken.value} if received.answer is None else received.answer
     return JSONResponse(answer)
@@ -168,13 +168,13 @@ def _delivery(asked: HTTPConnection, body: bytes, *, connection: str = "") -> De
     )  # fmt: skip
 
 
-def _trusted(runtime: Runtime, asked: HTTPConnection) -> str | None:
-    """The space of a token of ours that may ingest; None: there is none, and the source's own secret is asked for."""
+def _shown(runtime: Runtime, asked: HTTPConnection) -> Shown | None:
+    """A token of ours that may ingest, as it is now; None: there is none, and the source's own secret is asked for."""
     scheme, _, token = asked.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip().startswith(PREFIX):
         return None
     entry = runtime.tokens.find(token.strip())
-    return entry.space if entry is not None and entry.scopes & TOKEN_SCOPES else None
+    return Shown(entry.id, entry.space) if entry is not None and entry.scopes & TOKEN_SCOPES else None
 
 
 class _Line:

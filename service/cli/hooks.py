@@ -164,6 +164,7 @@ def _checked() -> list[Checked]:
 
 
 def _check(source: Source, sources: Sources) -> Checked:
+    from service.connectors.declared import Signing
     from service.connectors.live import connector
     from service.connectors.live.signatures import check_secrets
 
@@ -173,7 +174,9 @@ def _check(source: Source, sources: Sources) -> Checked:
         num_secrets = len(secrets)
         check_secrets(connector(source.provider).verify, secrets, source=source.name, at=datetime.now(UTC))
         sources.api_key(source)
-        if not num_secrets:
+        if not num_secrets and Signing.TOKEN not in connector(source.provider).declared.also:
+            problem = "It names no secret: nothing that it delivers can be proved."
+        elif not num_secrets:
             problem = "It names no secret: only who shows a token of ours with the scope `ingest` can deliver."
     except VoicegraphError as error:
         problem = str(error)

@@ -91,6 +91,8 @@ class DeclaredLive:
     """How old a signed delivery may be; None: its signature has no time."""
     accounts: str | None = None
     """What of it names somebody beyond the meeting; None: nothing does."""
+    also: tuple[Signing, ...] = ()
+    """Other ways that are taken as well."""
 
 
 def table(declared: Iterable[Declared]) -> str:
@@ -141,7 +143,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
                 d.speakers,
                 d.utterance_ids or "–",
                 d.repeats,
-                d.signing,
+                "; or ".join((d.signing, *d.also)),
                 "–" if d.replay_seconds is None else f"{d.replay_seconds:g} s",
                 d.accounts or "–",
             )

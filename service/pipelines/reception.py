@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
+from service.connectors.declared import Signing
 from service.connectors.live import Delivery, EventUnreadable, LiveConnector, Read, connector
 from service.connectors.live.sources import Source, Sources
 from service.errors import VoicegraphError
@@ -69,6 +70,19 @@ class Taken(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A token of ours that may ingest."""
+
+    id: str
+    space: str
+
+    def is_for(self, source: Source, using: LiveConnector) -> bool:
+        """Where the provider signs what it sends, no token is taken instead: who may ingest is not who may say what was said."""
+        is_named = not source.tokens or self.id in source.tokens
+        return Signing.TOKEN in using.declared.also and self.space == source.space and is_named
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """A source whose delivery, or whose connection, is proved to be its own."""
 
@@ -115,12 +129,12 @@ class Reception:
         self._touched: dict[str, datetime] = {}
         """Ids of meetings and spaces → when they were last seen to be there."""
 
-    async def prove(self, name: str, delivery: Delivery, *, space: str | None = None) -> Proved:
-        """Who delivers: by their signature, or by a token of ours for `space`. Raises NoSuchSource, SourcesUnreadable,
-        SecretMissing, SecretUnusable, SignatureWrong."""
+    async def prove(self, name: str, delivery: Delivery, *, token: Shown | None = None) -> Proved:
+        """Who delivers: by their signature, or by a token of ours where the source takes it. Raises NoSuchSource,
+        SourcesUnreadable, SecretMissing, SecretUnusable, SignatureWrong."""
         source = self.sources.get(name)
         using, secrets = connector(source.provider), self.sources.secrets(source)
-        if space != source.space:
+        if token is None or not token.is_for(source, using):
             await self._apart(delivery, lambda: using.verify(delivery, secrets, source=source.name))
         return Proved(source, using, secrets)
 

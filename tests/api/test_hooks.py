@@ -10,6 +10,9 @@ from collections.abc import AsyncIterator
 import pytest
 import websockets
 
+from service.api.tokens import TokenFile
+from service.connectors.declared import Signing
+from service.connectors.live import CONNECTORS, connector
 from service.graph.deliveries import DeliveryStatus, meeting_id
 from service.graph.driver import Graph
 from service.graph.meetings import find_meetings
@@ -67,6 +70,32 @@ async def test_who_has_not_the_secret_is_refused_and_nothing_is_kept(backend: Ba
     assert (await backend.post(body + b" ", headers=right)).status_code == 401
     assert not await backend.inbox()
     assert (await backend.post(body, headers=right)).status_code == 200, "and it was right all along"
+
+
+@pytest.mark.parametrize("provider", CONNECTORS)
+async def test_a_token_of_ours_is_taken_only_where_the_connector_says_so(backend: Backend, provider: str) -> None:
+    token = backend.api.token("bot", scopes=("ingest", "admin"))
+    backend.configure("signing", provider=provider, secrets=[f"file:{backend.file.parent / 'secret'}"])
+    takes = provider in ("generic", "pipecat")
+    assert takes == (Signing.TOKEN in connector(provider).declared.also)
+    body = {"meeting": "m1", "frame": "EndFrame"} if provider == "pipecat" else said()
+    headers = {"authorization": f"Bearer {token}"}
+    response = await backend.post(body, source="signing", headers=headers)
+    assert response.status_code == (200 if takes else 401), response.text
+    assert len(await backend.inbox()) == takes
+    if not takes:
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            await websockets.connect(url(backend, source="signing"), additional_headers=headers)
+        assert refused.value.response.status_code == 401
+
+
+async def test_a_source_may_name_the_tokens_that_it_takes(backend: Backend) -> None:
+    tokens = [backend.api.token(name, scopes=("ingest",)) for name in ("one", "other")]
+    entry = TokenFile(backend.api.services.settings.tokens_file).find(tokens[0])
+    assert entry is not None
+    backend.configure("named", tokens=[entry.id])
+    answers = [await backend.post(said(), source="named", headers={"authorization": f"Bearer {t}"}) for t in tokens]
+    assert [answer.status_code for answer in answers] == [200, 401]
 
 
 async def test_an_unknown_source_is_not_there(backend: Backend) -> None:

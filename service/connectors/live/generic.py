@@ -43,6 +43,7 @@ class Generic:
         signing=Signing.WEBHOOK_ID,
         replay_seconds=WINDOW,
         accounts="speaker.account, speaker.email",
+        also=(Signing.TOKEN,),
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:

@@ -5,7 +5,7 @@ InterimTranscriptionFrame; UserAudioRawFrame `audio, sample_rate, num_channels, 
 "rtvi-ai", "type": "user-transcription", "data": {text, user_id, timestamp, final}}`, `bot-transcription`). Frames live in the
 bot's process: nothing of Pipecat posts them, so what passes them on is yours. It names the meeting in each message
 (`"meeting"`) or in the URL (`?meeting=…`), and the frame by its class (`"frame": "TranscriptionFrame"`); it signs as our own
-webhooks do, or sends a secret `token:…` of the source (`Authorization: Bearer …`).
+webhooks do, or sends a secret `token:…` of the source (`Authorization: Bearer …`), or a token of ours as there.
 
 A frame's timestamp is when it was recognised, which is taken for when it had just been said. `user_id` is the transport's id of
 the participant. What the bot says itself is told as the bot's, a sentence at a time: an AggregatedTextFrame that will be
@@ -70,6 +70,7 @@ class Pipecat:
         repeats="partials of a participant until the final one",
         signing=Signing.WEBHOOK_ID,
         replay_seconds=WINDOW,
+        also=(Signing.TOKEN,),
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:

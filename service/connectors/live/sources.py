@@ -55,6 +55,8 @@ class Source:
     """Into which everything it delivers goes."""
     secrets: tuple[str, ...] = ()
     """`env:NAME` or `file:/path` of each secret that a delivery may be signed with."""
+    tokens: tuple[str, ...] = ()
+    """Ids of the tokens of ours that may deliver where the connector takes any; none: each with the scope `ingest` may."""
     api_key: str | None = None
     """As `secrets`: for fetching what a delivery only points to."""
     listen: bool = False
@@ -155,8 +157,12 @@ def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesU
     secrets = table.get("secrets", [])
     if not isinstance(secrets, list) or not all(map(_is_reference, secrets)):
         raise wrong(f'{at}: secrets is a list of "env:NAME" and "file:/path", never the secrets themselves')
+    tokens = table.get("tokens", [])
+    if not isinstance(tokens, list) or not all(isinstance(id, str) and id for id in tokens):
+        raise wrong(f"{at}: tokens is a list of ids of tokens, as `voicegraph token list` shows them")
     if table.get("api_key") is not None and not _is_reference(table["api_key"]):
         raise wrong(f'{at}: api_key is "env:NAME" or "file:/path", never the key itself')
+    table = {**table, "tokens": tuple(tokens)}
     return Source(**{**table, "name": name, "secrets": tuple(secrets), "idle_minutes": float(idle)})
 
 
