@@ -41,7 +41,7 @@ class Desk:
         self._closed = Draft(state.closed)
         self._said = Draft(state.said)
         self._given = Draft(state.given)
-        self._roll = Roll(state.everybody)
+        self._roll = Roll(state.everybody, state.config.people)
         self._around = Around(state.around, state.config.copies, state.config.marks)
         self._waiting = list(state.waiting)
         self._changed: dict[str, None] = {}
@@ -200,7 +200,7 @@ class Desk:
     # ---- who
 
     def _meet(self, speaker: Speaker, event: MeetingEvent, *, came: bool = False, went: bool = False) -> None:
-        for uid in self._roll.meet(speaker, self._moment(event), came=came, went=went):
+        for uid in self._roll.meet(speaker, self._moment(event), self._now, came=came, went=went):
             self._look_again(uid)
 
     def _moment(self, event: MeetingEvent) -> float:

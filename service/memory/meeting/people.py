@@ -17,6 +17,24 @@ NO_NAMES = frozenset({"", "unknown", "unknown speaker", "none", "null", "undefin
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleConfig:
+    """By hand; checked by tests/unit/memory/meeting/test_attendance.py and test_crowds.py."""
+
+    late: float = 60.0  # seconds from when somebody came until it is told, from which it was held up: clocks differ by less
+    early: float = 900.0  # seconds before second 0 that a coming told late may be of this meeting: rooms open a quarter before
+    names: int = 20  # of one participant that are kept: nobody has more who is not playing
+    moves: int = 500  # comings, and goings, of one participant: a reconnection a minute for eight hours
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Coming:
+    at: float
+    """Seconds since 1970."""
+    is_late: bool = False
+    """It was not told when it happened: which meeting in a room it was of is not known by when it was told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Naming:
     name: str
     is_earned: bool
@@ -45,9 +63,12 @@ class Presence:
     """Labels found in its sound."""
     is_name: bool = False
     """There is no handle but a display name."""
-    came: tuple[float, ...] = ()
-    """Seconds since 1970, in order."""
+    is_heard: bool = False
+    """Something was said by it."""
+    came: tuple[Coming, ...] = ()
+    """In order, the first PeopleConfig.moves."""
     went: tuple[float, ...] = ()
+    """Seconds since 1970, in order, the first PeopleConfig.moves."""
 
     @property
     def name(self) -> str | None:
@@ -87,16 +108,21 @@ def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float
     return presence if found == presence else found
 
 
-def moved(presence: Presence, at: float, *, came: bool) -> Presence:
-    """Came, or went, `at` (seconds since 1970)."""
-    if came:
-        return replace(presence, came=tuple(sorted({*presence.came, at})))
-    return replace(presence, went=tuple(sorted({*presence.went, at})))
+def moved(presence: Presence, at: float, config: PeopleConfig, *, came: bool, is_late: bool = False) -> Presence:
+    """Came, or went, `at` (seconds since 1970). The same for all orders in which it is told."""
+    if not came:
+        return replace(presence, went=tuple(sorted({*presence.went, at}))[: config.moves])
+    same = [coming for coming in presence.came if coming.at == at]
+    others = [coming for coming in presence.came if coming.at != at]
+    now = Coming(at, is_late and all(coming.is_late for coming in same))
+    return replace(presence, came=tuple(sorted((*others, now)))[: config.moves])
 
 
-def participant(presence: Presence, epoch: float, until: float | None, *, has_parent: bool) -> Participant:
+def participant(
+    presence: Presence, epoch: float, until: float | None, config: PeopleConfig, *, has_parent: bool
+) -> Participant:
     """As it is told. `epoch`: of second 0; `until`: when the meeting was over, seconds since then; None: it goes on."""
-    attends, since = _intervals(presence, epoch, until)
+    attends, since = _intervals(presence, epoch, until, config)
     return Participant(
         presence.track,
         presence.handle,
@@ -131,12 +157,17 @@ def parent_of(presence: Presence) -> str | None:
     return _escaped(presence.scope) if presence.scope else None
 
 
-def _intervals(presence: Presence, epoch: float, until: float | None) -> tuple[tuple[Segment, ...], float | None]:
+def _intervals(
+    presence: Presence, epoch: float, until: float | None, config: PeopleConfig
+) -> tuple[tuple[Segment, ...], float | None]:
     """From each coming to the next going: whoever has gone on one device is not held to be there on another."""
     found: list[Segment] = []
-    for start in presence.came:
-        end = next((end for end in presence.went if end >= start), None)
-        begin = max(0.0, start - epoch)
+    for place, coming in enumerate(presence.came):
+        end = next((end for end in presence.went if end >= coming.at), None)
+        following = presence.came[place + 1].at if place + 1 < len(presence.came) else None
+        if not _is_of_this(presence, coming, end, following, epoch, config):
+            continue
+        begin = max(0.0, coming.at - epoch)
         if end is None and until is None:
             return tuple(found), found[-1].end if found and found[-1].end > begin else begin
         stop = max(begin, end - epoch if end is not None else until or 0.0)
@@ -145,6 +176,22 @@ def _intervals(presence: Presence, epoch: float, until: float | None) -> tuple[t
         else:
             found.append(Segment(begin, stop))
     return tuple(found), None
+
+
+def _is_of_this(
+    presence: Presence, coming: Coming, end: float | None, following: float | None, epoch: float, config: PeopleConfig
+) -> bool:
+    """Whether it says that they were in this meeting. Who came before second 0, and of whom that is told late, may have been in
+    the meeting before it in the same room, and have gone with it: then only what is told of them in this one says so."""
+    if end is not None and end < epoch:
+        return False
+    if end is None and len(presence.went) >= config.moves:  # when they went again is not known any more
+        return False
+    if coming.at >= epoch or not coming.is_late:
+        return True
+    comes_again = following is not None and (end is None or following <= end)
+    is_seen = presence.is_heard or presence.is_marked or end is not None
+    return epoch - coming.at <= config.early and is_seen and not comes_again
 
 
 def _named(namings: tuple[Naming, ...], new: Naming) -> tuple[Naming, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from service.memory.meeting.outcomes import Participant
-from service.memory.meeting.people import Presence, moved, parent_of, participant, told_of, track_of
+from service.memory.meeting.people import PeopleConfig, Presence, moved, parent_of, participant, told_of, track_of
 from service.memory.meeting.shelf import Draft, Shelf
 from service.types.meeting import Speaker
 
@@ -26,7 +26,8 @@ class Everybody:
 
 
 class Roll:
-    def __init__(self, everybody: Everybody) -> None:
+    def __init__(self, everybody: Everybody, config: PeopleConfig) -> None:
+        self._config = config
         self._present = Draft(everybody.present)
         self._tracks = Draft(everybody.tracks)
         self._inside = Draft(everybody.inside)
@@ -43,15 +44,17 @@ class Roll:
     def everybody(self) -> list[str]:
         return sorted(track for track, _ in self._present.items())
 
-    def meet(self, speaker: Speaker, moment: float, *, came: bool = False, went: bool = False) -> list[str]:
-        """Returns the utterances that are another's by it: those of whom a program is seen to be behind."""
+    def meet(self, speaker: Speaker, moment: float, now: float, *, came: bool = False, went: bool = False) -> list[str]:
+        """`moment`: when it happened; `now`: when it was told; seconds since 1970. Returns the utterances that are another's by
+        it: those of whom a program is seen to be behind."""
         track = track_of(speaker)
         if track is None:
             return []
         known = self._present.get(track)
         presence = told_of(known, track, speaker, moment)
         if came or went:
-            presence = moved(presence, moment, came=came)
+            is_late = now - moment > self._config.late
+            presence = moved(presence, moment, self._config, came=came, is_late=is_late)
         if known is None:
             presence = self._found_in(presence)
         if presence == known:
@@ -67,10 +70,20 @@ class Roll:
         if presence is None or presence.is_marked:
             return []
         self._present.put(track, replace(presence, is_marked=True))
+        self._seen(presence)
         return self.said_by(track)
 
     def says(self, track: str, uid: str) -> None:
         self._tracks.put(track, (uid, self._tracks.get(track)))
+        presence = self._present.get(track)
+        if presence is not None and not presence.is_heard:
+            self._present.put(track, replace(presence, is_heard=True))
+            self._seen(presence)
+
+    def _seen(self, presence: Presence) -> None:
+        """In this meeting: when they came may be known by that."""
+        if presence.came:
+            self.met[presence.track] = None
 
     def said_by(self, track: str) -> list[str]:
         found, chain = [], self._tracks.get(track)
@@ -87,7 +100,8 @@ class Roll:
         if presence is None:
             return None
         parent = parent_of(presence)
-        found = participant(presence, epoch, until, has_parent=parent is not None and parent in self._present)
+        has_parent = parent is not None and parent in self._present
+        found = participant(presence, epoch, until, self._config, has_parent=has_parent)
         if found == self._told.get(track):
             return None
         self._told.put(track, found)

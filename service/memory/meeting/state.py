@@ -9,6 +9,7 @@ from service.memory.meeting.around import Surroundings
 from service.memory.meeting.copies import CopiesConfig
 from service.memory.meeting.marks import MarksConfig
 from service.memory.meeting.outcomes import About, Turn
+from service.memory.meeting.people import PeopleConfig
 from service.memory.meeting.roll import Everybody
 from service.memory.meeting.shelf import Shelf
 from service.types.meeting import Base, Spoke, Uttered
@@ -28,6 +29,7 @@ class MeetingConfig:
     epoch_to: float = 4_102_444_800.0  # the year 2100: no meeting is then
     copies: CopiesConfig = field(default_factory=CopiesConfig)
     marks: MarksConfig = field(default_factory=MarksConfig)
+    people: PeopleConfig = field(default_factory=PeopleConfig)
 
 
 @dataclass(frozen=True, slots=True)
