@@ -3,9 +3,9 @@
 A delivery is acknowledged (2xx) once it is in the graph's inbox; then it is taken in, once, whatever stops in between. 401: not
 signed with a secret of the source; 404: no such source; 413: too long; 422: cannot be read (kept as a dead letter, since it was
 signed rightly); 429 and 503, with Retry-After: to be delivered again. Where the connector says so, a token of ours with the
-scope `ingest` for the source's space is taken instead of a signature. Each text message of a WebSocket is a delivery; binary ones are mostly sound.
-With `?acks=1` we send {"kept": n} whenever the first n messages are durable; what was not is to be sent again on another
-connection after this one broke."""
+scope `ingest` for the source's space is taken instead of a signature. Each text message of a WebSocket is a delivery; binary
+ones are mostly sound. With `?acks=1` we send {"kept": n} whenever the first n messages are durable; what was not is to be sent
+again on another connection after this one broke."""
 
 from __future__ import annotations
 

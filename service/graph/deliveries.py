@@ -6,6 +6,7 @@ by who takes them in, and by nobody else: what operators see of them are ids, ti
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,8 @@ class Dead:
     error: str
     """code: message"""
     expires_at: datetime
+    keeps_body: bool = True
+    """Else only how long it is, and its SHA-256: there may be sound in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +83,8 @@ class StoredDelivery:
     provider: str
     source: str
     key: str
-    body: bytes
+    body: bytes | None
+    """None: it was not kept, of a dead letter."""
     received_at: datetime
     headers: Mapping[str, str]
     query: Mapping[str, str] | None
@@ -184,7 +188,10 @@ def _meetings(deliveries: Iterable[NewDelivery]) -> list[dict[str, Any]]:
 
 async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
     """Keep what cannot be read for somebody to look at; how many are new."""
-    found = [{**_row(one.delivery), "error": one.error, "expires_at": one.expires_at} for one in dead]
+    found = [
+        {**_row(one.delivery, keeps_body=one.keeps_body), "error": one.error[:MAX_ERROR], "expires_at": one.expires_at}
+        for one in dead
+    ]
     return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created
 
 
@@ -385,7 +392,7 @@ async def forget_expired_deliveries(tx: Tx, *, now: datetime, limit: int) -> int
     return gone
 
 
-def _row(delivery: NewDelivery) -> dict[str, Any]:
+def _row(delivery: NewDelivery, *, keeps_body: bool = True) -> dict[str, Any]:
     return {
         "id": delivery.id,
         "space": delivery.space,
@@ -394,7 +401,7 @@ def _row(delivery: NewDelivery) -> dict[str, Any]:
         "meeting_id": delivery.meeting_id,
         "properties": {
             "provider": delivery.provider,
-            **_kept(delivery.body),
+            **(_kept(delivery.body) if keeps_body else {"body_sha256": hashlib.sha256(delivery.body).hexdigest()}),
             "num_bytes": len(delivery.body),
             "received_at": delivery.received_at,
             "headers": json.dumps(dict(delivery.headers)),
@@ -415,13 +422,19 @@ def _kept(body: bytes) -> dict[str, Any]:
         return {"body": base64.b64encode(body).decode(), "body_base64": True}
 
 
+def _body(found: Mapping[str, Any]) -> bytes | None:
+    if found["body"] is None:
+        return None
+    return base64.b64decode(found["body"]) if found["body_base64"] else str(found["body"]).encode()
+
+
 def _stored(found: Mapping[str, Any]) -> StoredDelivery:
     plain = {name: found[name] for name in ("id", "meeting_id", "attempts", "provider", "source", "key", "received_at")}
     return StoredDelivery(
         **plain,
         seq=-1 if found["seq"] is None else found["seq"],
         status=DeliveryStatus(found["status"]),
-        body=base64.b64decode(found["body"]) if found["body_base64"] else found["body"].encode(),
+        body=_body(found),
         headers=json.loads(found["headers"]),
         query=found["query"] and json.loads(found["query"]),
         carried=found["carried"] and json.loads(found["carried"]),

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from service.connectors.live import Delivery
 from service.connectors.live.sources import NoSuchSource
+from service.errors import VoicegraphError
 from service.pipelines.deliveries import InboxFull, NotKept
 from service.pipelines.reception import Proved, Reception, Sorted, SoundAmongOthers
 
@@ -20,6 +21,15 @@ class ConnectionConfig:
     Neo4j takes some 20."""
     pause: float = 0.5
     """Seconds between two tries of it."""
+    unreadable: int = 25
+    """In a row, after which it ends: half a second of sound that nobody said how to read. Each of them becomes a dead letter,
+    and a mistake in one message is no reason to end."""
+
+
+class Unreadable(VoicegraphError):
+    code = "connection_unreadable"
+    says = "{count} messages in a row could not be read. The connection ends; the dead letters say why."
+    http_status = 422
 
 
 class Connection:
@@ -30,17 +40,25 @@ class Connection:
         self._reception, self._proved, self._opening = reception, proved, opening
         self._config = config or ConnectionConfig()
         self._carried: Mapping[str, str] | None = None
+        self._unreadable = 0
 
     async def take(self, messages: Sequence[tuple[bytes, bool]]) -> list[Mapping[str, object]]:
         """Messages (body, whether binary) as they came; all are kept when this returns what the provider wants told back, as a
         bridge that asks whether somebody is there. One that cannot be read becomes a dead
-        letter and does not end the connection. Raises InboxFull and NotKept once `patience` is over, SoundAmongOthers, and
-        NoSuchSource once the source is not configured as it was."""
+        letter and does not end the connection, but many in a row do. Raises InboxFull and NotKept once `patience` is over,
+        SoundAmongOthers, Unreadable, and NoSuchSource once the source is not configured as it was."""
         source = self._proved.source
         if self._reception.sources.all().get(source.name) != source:
             raise NoSuchSource(name=source.name)
-        found = [await self._sort(body, binary) for body, binary in messages]
+        found = []
+        for body, binary in messages:
+            found.append(await self._sort(body, binary))
+            self._unreadable = self._unreadable + 1 if found[-1][1].dead is not None else 0
+            if self._unreadable >= self._config.unreadable:
+                break
         await self._keep(found)
+        if self._unreadable >= self._config.unreadable:
+            raise Unreadable(count=self._unreadable)
         for _, one in found:
             if isinstance(one.problem, SoundAmongOthers):
                 raise one.problem

@@ -21,6 +21,12 @@ from service.graph.driver import Graph, Tx
 from service.pipelines.delivered import as_delivery, new_delivery
 
 
+class BodyNotKept(VoicegraphError):
+    code = "body_not_kept"
+    says = "What was delivered was not kept: there may have been sound in it. Have it delivered again, or delete it."
+    http_status = 409
+
+
 @dataclass(frozen=True, slots=True)
 class Retried:
     waiting: tuple[str, ...]
@@ -52,7 +58,9 @@ async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Se
 
 
 def _read(letter: StoredDelivery, sources: Sources, now: datetime) -> NewDelivery | None:
-    """Raises EventUnreadable, NoSuchSource, SourcesUnreadable."""
+    """Raises BodyNotKept, EventUnreadable, NoSuchSource, SourcesUnreadable."""
+    if letter.body is None:
+        raise BodyNotKept()
     source: Source = sources.get(letter.source)
     if source.provider != letter.provider:
         raise NoSuchSource(name=f"{letter.source} of {letter.provider}")

@@ -19,6 +19,17 @@ MAY_BE_SECRET = re.compile(r"secret|token|key|sig|auth|pass|cookie")
 """Parts of names of headers and parameters."""
 MAX_VALUE = 500
 """Characters of a header or parameter; longer ones are no ids."""
+SOUND_FIELDS = frozenset({"audio", "buffer", "chunk", "data", "payload", "pcm"})
+"""What the providers' messages have sound in, as text in base64: there other events have objects, or nothing."""
+SAMPLES = 64
+"""Numbers in a row: no field that we know has more, of what is not sound."""
+BASE64 = re.compile(r"[A-Za-z0-9+/_=-]{256}")
+"""Without a blank: what was said has some, and sound of a hundredth of a second at 8 kHz is about as long."""
+LIKE_SOUND = re.compile(
+    rf"""[A-Za-z0-9+/_=\\-]{{256}}|["'](?:{"|".join(sorted(SOUND_FIELDS))})["']\s*:\s*(?:b?["']|\[\s*-?\d)"""
+    rf"""|(?:-?\d[\d.eE+-]*\s*,\s*){{{SAMPLES}}}"""
+)
+"""In what is no JSON, as of a message that was cut short."""
 
 
 def harmless(delivery: Delivery, secrets: Sequence[str]) -> Delivery:
@@ -48,7 +59,8 @@ def new_delivery(source: Source, delivery: Delivery, read: Read) -> NewDelivery:
 
 
 def as_delivery(stored: StoredDelivery) -> Delivery:
-    """As its connector reads it, once more."""
+    """As its connector reads it, once more; its body was kept."""
+    assert stored.body is not None
     return Delivery(
         headers=stored.headers,
         body=stored.body,
@@ -59,6 +71,43 @@ def as_delivery(stored: StoredDelivery) -> Delivery:
         query=stored.query,
         carried=stored.carried,
     )
+
+
+def may_hold_sound(delivery: Delivery) -> bool:
+    """Whether what cannot be read may be sound, or have some in it: what is no text, a field in which sound stands, whatever
+    is wrong with it, or what looks like it anywhere else."""
+    try:
+        text = delivery.body.decode()
+    except UnicodeDecodeError:
+        return True
+    if delivery.binary:
+        return True
+    try:
+        return _holds_sound(json.loads(text))
+    except (ValueError, RecursionError):
+        return LIKE_SOUND.search(text) is not None
+
+
+def _holds_sound(value: object) -> bool:
+    """Raises RecursionError."""
+    match value:
+        case str():
+            return BASE64.search(value) is not None
+        case list():
+            return (len(value) > SAMPLES and all(map(_is_number, value))) or any(map(_holds_sound, value))
+        case dict():
+            return any(name in SOUND_FIELDS and _is_raw(one) for name, one in value.items()) or any(
+                map(_holds_sound, value.values())
+            )
+    return False
+
+
+def _is_raw(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and any(map(_is_number, value)))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def repeat_key(delivery: Delivery, read: Read) -> str:

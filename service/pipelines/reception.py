@@ -16,7 +16,7 @@ from service.errors import VoicegraphError
 from service.graph.deliveries import Dead, NewDelivery, meeting_id, save_meetings
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
-from service.pipelines.delivered import harmless, new_delivery
+from service.pipelines.delivered import harmless, may_hold_sound, new_delivery
 from service.pipelines.deliveries import Inbox, Incident
 from service.types.meeting import AudioSink, Heard, SoundFrom
 from service.types.people import SpaceSettings
@@ -77,7 +77,7 @@ class Shown:
     space: str
 
     def is_for(self, source: Source, using: LiveConnector) -> bool:
-        """Where the provider signs what it sends, no token is taken instead: who may ingest is not who may say what was said."""
+        """Where a provider signs what it sends, no token is taken instead: who may ingest may not say what others said."""
         is_named = not source.tokens or self.id in source.tokens
         return Signing.TOKEN in using.declared.also and self.space == source.space and is_named
 
@@ -154,12 +154,10 @@ class Reception:
         delivery = harmless(delivery, proved.secrets)
         try:
             read = await self._read(proved, delivery)
-        except SoundAmongOthers as problem:  # a dead letter would keep the sound
+        except SoundAmongOthers as problem:  # the other events are to be sent again, without it
             return Sorted(Taken.NOTHING, None, problem=problem)
         except VoicegraphError as problem:
-            kept = new_delivery(proved.source, delivery, Read(None, ()))
-            until = delivery.received_at + timedelta(days=self._config.dead_days)
-            return Sorted(Taken.KEPT, None, dead=Dead(kept, f"{problem.code}: {problem.message}", until), problem=problem)
+            return Sorted(Taken.KEPT, None, dead=await self._dead(proved.source, delivery, problem), problem=problem)
         if any(isinstance(event, Heard) for event in read.events):
             return Sorted(Taken.SOUND, read)
         if not (read.events or read.fetches):
@@ -176,6 +174,12 @@ class Reception:
         for delivery, one in found:
             if one.taken is Taken.SOUND and one.read is not None:
                 await self._hear(proved.source, delivery, one.read)
+
+    async def _dead(self, source: Source, delivery: Delivery, problem: VoicegraphError) -> Dead:
+        kept = new_delivery(source, delivery, Read(None, ()))
+        until = delivery.received_at + timedelta(days=self._config.dead_days)
+        has_sound = await self._apart(delivery, lambda: may_hold_sound(delivery))
+        return Dead(kept, f"{problem.code}: {problem.message}", until, keeps_body=not has_sound)
 
     async def _read(self, proved: Proved, delivery: Delivery) -> Read:
         try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from service.connectors.live import Delivery, Read
 from service.connectors.live.sources import Source
-from service.pipelines.delivered import harmless, new_delivery, repeat_key
+from service.pipelines.delivered import harmless, may_hold_sound, new_delivery, repeat_key
 
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 SOURCE = Source(name="crm", provider="generic", space="home")
@@ -57,3 +60,34 @@ def test_a_repeat_has_the_same_key_and_another_delivery_another() -> None:
     with_id = replace(said, delivery_key="evt-1")
     assert repeat_key(one, with_id) == repeat_key(others[0], with_id) != repeat_key(one, replace(said, delivery_key="evt-2"))
     assert repeat_key(one, replace(said, delivery_key="\ud800"))
+
+
+SAMPLES = base64.b64encode(bytes(range(64))).decode()
+UNREADABLE: list[tuple[bytes, bool]] = [
+    (b"\x00\x01\xff\xfe", True),
+    (json.dumps({"type": "heard", "data": SAMPLES[:8]}).encode(), True),
+    (json.dumps({"event": "audio_mixed_raw.data", "data": {"data": {"buffer": "AQ"}}}).encode(), True),
+    (json.dumps({"trigger": "realtime_audio.mixed", "data": {"chunk": "!"}}).encode(), True),
+    (json.dumps({"event": "media", "media": {"payload": SAMPLES}}).encode(), True),
+    (json.dumps({"frame": "UserAudioRawFrame", "audio": SAMPLES}).encode(), True),
+    (json.dumps({"speakerIndex": 0, "pcm": [0.25, -0.5]}).encode(), True),
+    (b'{"type": "heard", "d\\u0061ta": "AQID"}', True),
+    (b'{"type": "heard", "data": "AQID', True),
+    (b"{'audio': b'AQID", True),
+    (b'{"pcm": [-1, 2, ', True),
+    (json.dumps({"of a newer version": {"deep": [{"waves": SAMPLES * 4}]}}).encode(), True),
+    (b'{"waves": "' + SAMPLES.encode() * 4, True),
+    (json.dumps({"waves": [0.1] * 200}).encode(), True),
+    (b'{"waves": [' + b"0.1, " * 200, True),
+    (b"{" * 100_000, False),
+    (b"", False),
+    (b'{"data": {"text": "Hello."}, "payload": [{"words": 3}], "audio": null}', False),
+    (json.dumps({"text": "What was said, and more of it. " * 100}).encode(), False),
+    (json.dumps({"url": "https://files.example.com/" + "a-long-name/" * 10, "times": [1.5] * 20}).encode(), False),
+]
+
+
+@pytest.mark.parametrize(("body", "may_hold"), UNREADABLE)
+def test_what_cannot_be_read_and_may_be_sound_is_known_by_its_fields_and_looks(body: bytes, may_hold: bool) -> None:
+    assert may_hold_sound(Delivery({}, body, NOW)) == may_hold
+    assert may_hold_sound(Delivery({}, body, NOW, binary=True))

@@ -1,0 +1,88 @@
+"""Of what cannot be read, sound is kept nowhere; and a connection on which nothing can be read ends."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import websockets
+
+from service.graph.deliveries import DeliveryStatus
+from service.graph.driver import Graph, Tx, rows
+from service.pipelines.connections import ConnectionConfig
+from service.pipelines.dead_letters import retry_dead_letters
+from tests.api.hook_builders import SENT, Backend, delivering, said
+
+SAMPLES = base64.b64encode(b"sound of somebody" * 40)
+
+
+@pytest.fixture(scope="module")
+async def service(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
+    async with delivering(graph, tmp_path_factory.mktemp("hooks")) as backend:
+        yield backend
+
+
+@pytest.fixture
+def backend(service: Backend, space: str) -> Backend:
+    return service.of(space)
+
+
+async def _bodies(tx: Tx, space: str) -> list[dict[str, Any]]:
+    query = "MATCH (d:Delivery {space: $space}) RETURN d {.body, .body_sha256, .num_bytes, .error, .status} AS d"
+    return [row["d"] for row in await rows(tx, query, space=space)]
+
+
+def socket(backend: Backend, source: str) -> websockets.connect:
+    url = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/{source}?acks=1&token={SENT}"
+    return websockets.connect(url, additional_headers={"Authorization": f"Bearer {SENT}"})
+
+
+BROKEN = [
+    ("generic", json.dumps({"meeting": "m1", "type": "heard", "data": SAMPLES.decode(), "encoding": "s16le"})),  # no rate
+    ("generic", json.dumps({"meeting": "m1", "type": "heard", "data": SAMPLES.decode()})[:-5]),
+    ("generic", b"\x00\x00\x00\x00" + SAMPLES),
+    ("meetingbaas", SAMPLES),  # before the hello
+    ("meetingbaas_v1", SAMPLES),
+    ("vexa", json.dumps({"speakerIndex": 0, "ts": 1.7e12, "pcm": SAMPLES.decode()[:-3]})),  # half a sample
+    ("pipecat", json.dumps({"meeting": "m1", "frame": "UserAudioRawFrame", "audio": SAMPLES.decode(), "sample_rate": 1})),
+    ("recall", json.dumps({"event": "audio_mixed_raw.data", "data": {"data": {"buffer": SAMPLES.decode()}}})),
+    ("attendee", json.dumps({"bot_id": "b", "trigger": "realtime_audio.mixed", "data": {"chunk": SAMPLES.decode()[:-3]}})),
+    ("jitsi", json.dumps({"event": "media", "media": {"payload": SAMPLES.decode()}})),
+]
+
+
+@pytest.mark.parametrize(("provider", "sent"), BROKEN)
+async def test_sound_that_cannot_be_read_is_kept_nowhere(backend: Backend, provider: str, sent: str | bytes) -> None:
+    (backend.file.parent / "vexa").write_text(SENT)
+    secrets = backend.references if provider != "vexa" else [f"file:{backend.file.parent / 'vexa'}"]
+    backend.configure("loud", provider=provider, listen=True, secrets=secrets)
+    async with socket(backend, "loud") as line:
+        await line.send(sent)
+        assert json.loads(await asyncio.wait_for(line.recv(), 20)) == {"kept": 1}
+    (letter,) = await backend.graph.read(_bodies, backend.api.space)
+    assert letter["status"] == "dead" and letter["body"] is None, letter["error"]
+    assert SAMPLES.decode()[:40] not in json.dumps(letter)
+    assert letter["num_bytes"] == len(sent) and len(letter["body_sha256"]) == 64
+    (shown,) = await backend.inbox()
+    again = await retry_dead_letters(backend.graph, backend.api.services.sources, backend.api.space, [shown.id])
+    assert [why.partition(":")[0] for _, why in again.still_dead] == ["body_not_kept"] and not again.waiting
+
+
+async def test_a_connection_on_which_nothing_can_be_read_ends(backend: Backend) -> None:
+    most = ConnectionConfig().unreadable
+    async with socket(backend, "crm") as line:
+        for _ in range(3):
+            for n in range(most - 1):
+                await line.send(b"?" * (n + 1))
+            await line.send(json.dumps(said()))
+        for n in range(2 * most):
+            await line.send(f"no JSON {n}")
+        await asyncio.wait_for(line.wait_closed(), 30)
+        assert (line.close_code, line.close_reason) == (1008, "connection_unreadable")
+    found = await backend.inbox()
+    assert sum(one.status is DeliveryStatus.DEAD for one in found) == most - 1 + most
+    assert sum(one.status is DeliveryStatus.WAITING for one in found) == 1
