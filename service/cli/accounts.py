@@ -23,7 +23,9 @@ account = typer.Typer(
 
 IssuerArgument = Annotated[
     str,
-    typer.Argument(metavar="ISSUER", help="Who vouches for it, as listed: zoom, attendee, …; mailto for an e-mail address."),
+    typer.Argument(
+        metavar="ISSUER", help="Who vouches for it, as listed: zoom, jitsi:SOURCE, …; mailto for an e-mail address."
+    ),
 ]
 SubjectArgument = Annotated[str, typer.Argument(metavar="SUBJECT", help="Who it is there: an id, an address.")]
 PersonArgument = Annotated[str, typer.Argument(metavar="PERSON", help="Whose it is: a name or an id.")]

@@ -69,6 +69,15 @@ class Signing(StrEnum):
     TOKEN = "a token of ours with scope ingest"
 
 
+class AccountsWithin(StrEnum):
+    """Within what an account that a delivery names is one login."""
+
+    PROVIDER = "all of it"
+    """Its own service gives them, to all who use it."""
+    SOURCE = "the source"
+    """Whoever runs it, or an app of theirs, chooses them: the same id from another source may be somebody else."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeclaredLive:
     """One live connector's statement."""
@@ -93,6 +102,7 @@ class DeclaredLive:
     """What of it names somebody beyond the meeting; None: nothing does."""
     also: tuple[Signing, ...] = ()
     """Other ways that are taken as well."""
+    accounts_within: AccountsWithin = AccountsWithin.SOURCE
 
 
 def table(declared: Iterable[Declared]) -> str:
@@ -145,7 +155,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
                 d.repeats,
                 "; or ".join((d.signing, *d.also)),
                 "–" if d.replay_seconds is None else f"{d.replay_seconds:g} s",
-                d.accounts or "–",
+                "–" if d.accounts is None else f"{d.accounts}; within {d.accounts_within}",
             )
             for d in declared
         ),

@@ -23,12 +23,17 @@ class Base(StrEnum):
     """1970, UTC."""
 
 
+MAILTO, LOCAL = "mailto", "local"
+"""Issuers of e-mail addresses that a platform verified, and of this service's own tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccountKey:
     """A login that outlives the meeting. Belongs to one Person at most once somebody bound it."""
 
     issuer: str
-    """The provider and what is unique within: "attendee", "zoom", "mailto" for an e-mail address that the platform verified."""
+    """Who vouches for it: "zoom", "recall:zoom"; "jitsi:sales" where it is a source's own (service.connectors.live.vouched);
+    "mailto" for an e-mail address that the platform verified."""
     subject: str
 
 

@@ -28,6 +28,11 @@ connector says. [pipecat_bot.py](../../deploy/examples/pipecat_bot.py) and
 where a transcript is, and it is fetched; a source of `fireflies` has `api_key = "env:NAME"` or `"file:/path"` for that. Jitsi
 and Daily name the room alone: what comes after a meeting in it is over belongs to the next one.
 
+An account opens meetings to whose it is, so it counts within what vouches for it: what Recall.ai, Zoom and Fireflies say holds
+everywhere, and an id that whoever runs a server or an app has chosen within its source alone, as `jitsi:SOURCE`. A source of
+`generic` names the issuer itself: `generic:SOURCE:ISSUER`; where `issuers = ["zoom", …]` lists it, it is that one, and an
+`email` is the address only with `verified_email = true`. Who holds a secret of a source can say anything in its name.
+
 Sound is taken in where the source has `listen = true`: S16, Float32 and Opus (packets, without a container), 8 to 48 kHz, mixed
 or of each participant. A piece stands at its own time; one without a time follows on what came before on its connection, which
 began when its first piece came: of MeetingBaas, Pipecat and Recall.ai's binary sound, turns may be heard so much too late as

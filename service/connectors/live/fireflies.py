@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.declared import AccountsWithin, DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field, has, span
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read
 from service.connectors.live.bodies import at_epoch, document, hashed, id_of, keyed, need_id, reading
@@ -48,6 +48,7 @@ class Fireflies:
         repeats="the same body; the same chunk_id, of which the last text holds",
         signing=Signing.BODY,
         accounts="email of who was invited",
+        accounts_within=AccountsWithin.PROVIDER,
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:

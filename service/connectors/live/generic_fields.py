@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from service.connectors.files.source import clean, clean_name, described, speaker_label
 from service.connectors.live import EventUnreadable
 from service.types.audio import Segment, Word
-from service.types.meeting import AccountKey, AudioEncoding, Base, Speaker
+from service.types.meeting import LOCAL, MAILTO, AccountKey, AudioEncoding, Base, Speaker
 
 PROVIDER = "generic"
 SOURCES = ("platform", "caption", "diariser", "chat")
@@ -188,7 +188,14 @@ def _email(value: Any, place: str) -> AccountKey:
     address = id_of(value, place).lower()
     if "@" not in address:
         raise refused(place, f"{described(value)}; needed: an address, and only one that the platform verified")
-    return AccountKey("mailto", address)
+    return AccountKey(MAILTO, address)
+
+
+def _issuer(value: Any, place: str) -> str:
+    issuer = id_of(value, place)
+    if issuer.strip().lower() == LOCAL:
+        raise refused(place, f"{LOCAL!r}; needed: who vouches for it, and that issuer is for tokens of this service alone")
+    return issuer
 
 
 def _speaker_as_json(speaker: Speaker | None) -> dict[str, Any] | None:
@@ -207,8 +214,9 @@ TEXT = Kind({"type": "string", "minLength": 1, "maxLength": CONFIG.max_text}, _t
 NUMBER = Kind({"type": "number"}, _number)
 SHARE = Kind({"type": "number", "minimum": 0, "maximum": 1}, _within(0, 1))
 TRUTH = Kind({"type": "boolean"}, _truth)
+ISSUER = Kind({**ID.schema, "not": {"enum": [LOCAL]}}, _issuer)
 ACCOUNT = _object(
-    {"issuer": ID, "subject": ID},
+    {"issuer": ISSUER, "subject": ID},
     ("issuer", "subject"),
     lambda given: AccountKey(**given),
     lambda account: {"issuer": account.issuer, "subject": account.subject},

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.declared import AccountsWithin, DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field
 from service.connectors.files.words import between
 from service.connectors.live import Delivery, EventUnreadable, Read
@@ -76,6 +76,7 @@ class Recall:
         signing=Signing.WEBHOOK_ID,
         replay_seconds=WINDOW,
         accounts="extra_data.zoom.conf_user_id, extra_data.microsoft_teams.user_id",
+        accounts_within=AccountsWithin.PROVIDER,
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:

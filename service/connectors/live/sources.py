@@ -18,6 +18,7 @@ from typing import Any
 
 from service.connectors.live import CONNECTORS
 from service.errors import VoicegraphError
+from service.types.meeting import LOCAL, MAILTO
 
 Environment = Callable[[str], str | None]
 """The value of a variable."""
@@ -63,6 +64,10 @@ class Source:
     """Whether its sound is taken in, and voices are told apart in it once the meeting is over. Then it is deleted."""
     idle_minutes: float = 30.0
     """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
+    issuers: tuple[str, ...] = ()
+    """Of a generic source: whose accounts it may name, in lower case; those of any other are the source's own."""
+    verified_email: bool = False
+    """Of a generic source: whether its platform has verified the addresses that it sends as `email`; else they are its own."""
 
 
 class Sources:
@@ -95,6 +100,10 @@ class Sources:
         if found is None:
             raise NoSuchSource(name=name[:64])
         return found
+
+    def find(self, name: str) -> Source | None:
+        """Raises SourcesUnreadable."""
+        return self.all().get(name)
 
     def secrets(self, source: Source) -> tuple[str, ...]:
         """Its secrets as they are now. Raises SecretMissing for the first that is not there."""
@@ -151,6 +160,7 @@ def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesU
         raise wrong(f"{at}: provider is none of {', '.join(sorted(CONNECTORS))}")
     if not isinstance(table.get("listen", False), bool):
         raise wrong(f"{at}: listen is true or false")
+    issuers = _issuers(name, table, wrong)
     idle = table.get("idle_minutes", 30.0)
     if isinstance(idle, bool) or not isinstance(idle, int | float) or not 0 < idle <= MAX_IDLE_MINUTES:
         raise wrong(f"{at}: idle_minutes is a number above 0, at most {MAX_IDLE_MINUTES:g}")
@@ -163,7 +173,22 @@ def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesU
     if table.get("api_key") is not None and not _is_reference(table["api_key"]):
         raise wrong(f'{at}: api_key is "env:NAME" or "file:/path", never the key itself')
     table = {**table, "tokens": tuple(tokens)}
-    return Source(**{**table, "name": name, "secrets": tuple(secrets), "idle_minutes": float(idle)})
+    return Source(**{**table, "name": name, "secrets": tuple(secrets), "idle_minutes": float(idle), "issuers": issuers})
+
+
+def _issuers(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesUnreadable]) -> tuple[str, ...]:
+    at = f"[sources.{name[:64]}]"
+    issuers = table.get("issuers", [])
+    if not isinstance(table.get("verified_email", False), bool):
+        raise wrong(f"{at}: verified_email is true or false")
+    if table["provider"] != "generic" and (table.keys() & {"issuers", "verified_email"}):
+        raise wrong(f"{at}: issuers and verified_email are of generic sources; what {table['provider']} vouches for is known")
+    if not isinstance(issuers, list) or not all(isinstance(one, str) and one.strip() for one in issuers):
+        raise wrong(f"{at}: issuers is a list of names")
+    found = tuple(dict.fromkeys(one.strip().lower() for one in issuers))
+    if LOCAL in found or MAILTO in found:
+        raise wrong(f"{at}: issuers: {LOCAL} is for tokens of this service, and for {MAILTO} there is verified_email")
+    return found
 
 
 MAX_IDLE_MINUTES = 24 * 60.0

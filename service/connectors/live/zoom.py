@@ -17,7 +17,7 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
+from service.connectors.declared import AccountsWithin, DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read, SignatureWrong
 from service.connectors.live.bodies import at_iso, document, hashed, id_of, keyed, need_id, reading
@@ -45,6 +45,7 @@ class Zoom:
         signing=Signing.ZOOM,
         replay_seconds=WINDOW,
         accounts="participant_user_id; email of who is signed in",
+        accounts_within=AccountsWithin.PROVIDER,
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
