@@ -28,6 +28,16 @@ TOO_LONG = frozenset(
 )
 """What a transaction ends with after its time: while it works, or while it waits for another's lock."""
 
+OF_DATA = frozenset(
+    (
+        "Neo.ClientError.Schema.ConstraintValidationFailed",
+        "Neo.ClientError.Statement.ArgumentError",
+        "Neo.ClientError.Statement.ArithmeticError",
+        "Neo.ClientError.Statement.TypeError",
+    )
+)
+"""What a query ends with for what it was given; not a broken query, which no data makes well."""
+
 
 class Neo4jUnreachable(VoicegraphError):
     code = "neo4j_unreachable"
@@ -162,6 +172,14 @@ async def only(tx: neo4j.AsyncTransaction | Tx, query: str, /, **parameters: Any
 async def changes(tx: neo4j.AsyncTransaction | Tx, query: str, /, **parameters: Any) -> neo4j.SummaryCounters:
     """Run a query for its effect; what it changed, so that a write that met nothing can be told."""
     return (await (await tx.run(query, parameters)).consume()).counters
+
+
+def is_databases(error: BaseException) -> bool:
+    """Whether the database failed (it is away, full, out of memory or time), and not for the values it was given."""
+    if isinstance(error, failures.Neo4jError):
+        return error.code not in OF_DATA
+    refused = Neo4jUnreachable | Neo4jRefusedLogin | NoSuchDatabase | QueryTooSlow
+    return isinstance(error, failures.DriverError | refused)
 
 
 async def _agent(driver: neo4j.AsyncDriver, database: str) -> str:

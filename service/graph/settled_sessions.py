@@ -29,6 +29,22 @@ class SettledSession:
     """Ids of messages that everybody may read, whatever is settled."""
 
 
+@dataclass(frozen=True, slots=True)
+class StandsBy:
+    """What holds for a session whenever it is settled, and may be none of its space's doing by now."""
+
+    access: AccessPolicy | None
+    """That it was settled by; None: it never was."""
+    public: frozenset[str]
+    """Ids of messages that everybody may read, whatever is settled."""
+
+
+GET_STANDS_BY = """
+MATCH (s:Session {space: $space, id: $session_id})
+RETURN s.access AS access,
+       COLLECT { MATCH (s)<-[:IN_SESSION]-(m:Message)-[:FOR]->(a:Audience) WHERE a.public RETURN m.id } AS public
+"""
+
 GET_SETTLED_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
 MATCH (tenant:Space {id: $space})
@@ -47,6 +63,14 @@ RETURN m.id AS message_id,
        COLLECT { MATCH (m)-[:FOR]->(:Audience)<-[:MAY_READ]-(p:Person) RETURN p.id } AS readers,
        EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.public } AS public
 """
+
+
+async def get_stands_by(tx: Tx, space: str, session_id: str) -> StandsBy:
+    """Of a session in any state: one that was complete and is written again keeps the policy that it was complete with."""
+    found = await rows(tx, GET_STANDS_BY, space=space, session_id=session_id)
+    access = found[0]["access"] if found else None
+    public = frozenset(found[0]["public"]) if found else frozenset[str]()
+    return StandsBy(AccessPolicy(access) if access is not None else None, public)
 
 
 async def get_settled_session(tx: Tx, space: str, session_id: str) -> SettledSession:

@@ -26,6 +26,7 @@ MERGE (p)-[:MAY_READ]->(a)
 MOVE_MESSAGES = """
 UNWIND $moves AS row
 MATCH (m:Message {space: $space, id: row.message_id})
+WHERE NOT EXISTS { (m)-[:FOR]->(every:Audience) WHERE every.public }
 MATCH (a:Audience {space: $space, id: row.audience})
 OPTIONAL MATCH (m)-[old:FOR]->(before:Audience)
 WHERE before.id <> a.id
@@ -85,7 +86,7 @@ def readers_text(readers: Readers) -> str:
 
 async def move_messages(tx: Tx, space: str, readers: Mapping[str, Readers]) -> None:
     """Let each message (by id) be read by exactly these people, and the facts made from them by whoever may read all that they
-    are made from; audiences that nothing is for any more are removed.
+    are made from; audiences that nothing is for any more are removed. What everybody may read stays everybody's.
 
     The caller holds the lock of the space."""
     if not readers:
@@ -98,7 +99,7 @@ async def move_messages(tx: Tx, space: str, readers: Mapping[str, Readers]) -> N
     left = [row["id"] for row in await rows(tx, MOVE_MESSAGES, space=space, moves=moves) if row["id"]]
     facts = [row["id"] for row in await rows(tx, LIST_FACTS_OF_MESSAGES, space=space, messages=list(readers))]
     left += await _move_facts(tx, space, facts)
-    await forget_unused(tx, space, left)
+    await forget_unused(tx, space, [*left, *(move["audience"] for move in moves)])
 
 
 async def settle_facts(tx: Tx, space: str, facts: Sequence[str]) -> None:

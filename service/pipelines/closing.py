@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from service.graph.close_sessions import (
     NOTHING_LOST,
@@ -21,7 +21,9 @@ from service.graph.close_sessions import (
     list_written_turns,
 )
 from service.graph.driver import Graph, Tx
+from service.graph.settled_sessions import get_stands_by
 from service.graph.spaces import get_space
+from service.graph.write_sessions import RevisionMoved
 from service.memory.attendance import attendances
 from service.memory.audience import Readers, context_of, readers
 from service.memory.interactions import Interactions, Spoken, interactions, meant_by_answer
@@ -53,6 +55,8 @@ class Conversation:
     """All that spoke, attended, were addressed or expected."""
     attendance: Sequence[Attendance]
     """Given by the caller or the platform."""
+    public: frozenset[str] = frozenset()
+    """Ids of messages that everybody may read, whatever is settled: nobody reads them as one of a few."""
 
 
 async def close(
@@ -64,10 +68,12 @@ async def close(
     caller: CallerKnows,
     embedder: TextEmbedder | None,
     lost: Lost = NOTHING_LOST,
+    held: Callable[[Tx], Awaitable[None]] | None = None,
 ) -> None:
-    """Settle all turns of a session whose fold is settled, and mark it complete.
+    """Settle all turns of a session whose fold is settled, and mark it complete. One that was complete before is settled by the
+    policy that it was complete with: a space that was opened since opens nothing that was said before.
 
-    `checkpoint` as stored. Begins again when people or policies changed in between."""
+    `held`: as Folding's. `checkpoint` as stored. Begins again when people or policies changed in between."""
     embedded: dict[str, Samples] = {}
     while True:
         settings, conversation = await graph.read(_read, space, session_id, caller)
@@ -86,14 +92,23 @@ async def close(
             contexts=_contexts(embedder, conversation.turns, texts, embedded) if embedder else None,
             lost=lost,
         )
-        if await graph.write(close_session, closing) is None:
+        if await graph.write(_close, held, closing) is None:
             return
+
+
+async def _close(tx: Tx, held: Callable[[Tx], Awaitable[None]] | None, closing: Closing) -> RevisionMoved | None:
+    moved = await close_session(tx, closing)
+    if held is not None:
+        await held(tx)
+    return moved
 
 
 async def _read(tx: Tx, space: str, session_id: str, caller: CallerKnows) -> tuple[SpaceSettings, Conversation]:
     settings = await get_space(tx, space)
     written = await list_written_turns(tx, space, session_id)
-    return settings, await conversation(tx, space, settings.access, written, caller)
+    stands_by = await get_stands_by(tx, space, session_id)
+    found = await conversation(tx, space, stands_by.access or settings.access, written, caller)
+    return settings, replace(found, public=stands_by.public)
 
 
 async def conversation(
@@ -140,6 +155,8 @@ def settled(conversation: Conversation) -> Relations:
             turn, policy=conversation.access, addressees=to[turn.message_id], attendance=attendance, bots=bots
         )
         & known
+        if turn.message_id not in conversation.public
+        else frozenset()
         for turn in turns
     }
     meant = meant_by_answer(turns, Interactions(told.replies, to), may_read)

@@ -72,7 +72,10 @@ class Folding:
         encoder: EmbeddingSpace,
         embedder: str | None,
         checkpoint: str | None,
+        held: Then | None = None,
     ) -> None:
+        """`held`: goes into every transaction that writes the session, and raises where it is another's by now."""
+        self.held = held
         self.checkpoint = Checkpoint.loads(checkpoint)
         self.stored = checkpoint
         self.space, self.session_id, self.encoder = space, session_id, encoder
@@ -149,6 +152,7 @@ class Folding:
             changed = voice_changes(before, after)
             saved = await self._graph.write(
                 _save,
+                self.held,
                 then,
                 Batch(
                     space=self.space,
@@ -174,10 +178,12 @@ class Folding:
                 return
 
 
-async def _save(tx: Tx, then: Then | None, batch: Batch) -> BatchSaved | RevisionMoved:
+async def _save(tx: Tx, held: Then | None, then: Then | None, batch: Batch) -> BatchSaved | RevisionMoved:
     saved = await save_batch(tx, batch)
-    if then is not None and isinstance(saved, BatchSaved):
-        await then(tx)
+    if isinstance(saved, BatchSaved):
+        for also in (held, then):
+            if also is not None:
+                await also(tx)
     return saved
 
 

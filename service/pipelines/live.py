@@ -19,12 +19,14 @@ from service.errors import VoicegraphError
 from service.graph.close_sessions import KnownPerson, list_known_people
 from service.graph.driver import Graph, Tx
 from service.graph.open_sessions import OpenTurn, SoFar, give_up_session, list_open_turns, reads_otherwise, save_so_far
+from service.graph.settled_sessions import get_stands_by
 from service.graph.spaces import get_space
 from service.graph.write_audiences import move_messages
+from service.graph.write_sessions import RevisionMoved
 from service.memory.attendance import attendances
 from service.memory.audience import Readers, narrow, readers
 from service.memory.interactions import Spoken
-from service.pipelines.folding import Folding
+from service.pipelines.folding import Folding, Then
 from service.pipelines.hearing import HeardTurn, HearingConfig
 from service.types.audio import SAMPLE_RATE, Waveform
 from service.types.memory import Attendance
@@ -145,10 +147,12 @@ def heard_next(turns: Iterator[HeardTurn], most: int, *, as_they_come: bool) -> 
 
 async def let_read(graph: Graph, folding: Folding, duration: float, given: Sequence[Attendance] = ()) -> None:
     """Let those read the turns written so far who were there when they were said, as far as the space lets them: by voice, from
-    their first to their last turn so far, unless it is `given`. To whom something was said is only known at the end."""
+    their first to their last turn so far, unless it is `given`; of a session that was complete before, as far as the space
+    let them then. To whom something was said is only known at the end."""
     while True:
         settings, turns, people = await graph.read(_read, folding.space, folding.session_id, given)
-        wanted = readers_so_far(turns, settings.access, people, given)
+        stands_by = await graph.read(get_stands_by, folding.space, folding.session_id)
+        wanted = readers_so_far(turns, stands_by.access or settings.access, people, given)
         so_far = SoFar(
             space=folding.space,
             session_id=folding.session_id,
@@ -157,11 +161,20 @@ async def let_read(graph: Graph, folding: Folding, duration: float, given: Seque
             duration=duration,
             attendance=attendance_so_far(turns, people, given),
             readers={
-                t.message_id: wanted[t.message_id] for t in turns if reads_otherwise(t, folding.space, wanted[t.message_id])
+                t.message_id: wanted[t.message_id]
+                for t in turns
+                if t.message_id not in stands_by.public and reads_otherwise(t, folding.space, wanted[t.message_id])
             },
         )
-        if await graph.write(save_so_far, so_far) is None:
+        if await graph.write(_save_so_far, folding.held, so_far) is None:
             return
+
+
+async def _save_so_far(tx: Tx, held: Then | None, so_far: SoFar) -> RevisionMoved | None:
+    moved = await save_so_far(tx, so_far)
+    if held is not None:
+        await held(tx)
+    return moved
 
 
 def attendance_so_far(turns: list[OpenTurn], people: list[KnownPerson], given: Sequence[Attendance] = ()) -> list[Attendance]:

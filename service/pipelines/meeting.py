@@ -40,6 +40,7 @@ from service.graph.meetings import (
 )
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
+from service.pipelines.blame import is_its_own
 from service.pipelines.delivered import as_delivery, new_delivery
 from service.pipelines.deliveries import Incident
 from service.pipelines.meeting_session import MeetingSession, TooLate, WritesWith
@@ -146,7 +147,7 @@ class Meeting:
             except (MeetingTaken, SessionBusy, Neo4jUnreachable):
                 raise
             except Exception as error:
-                if len(some) == 1:  # it cannot be written: known by itself, it is put off, and the others are not
+                if len(some) == 1 and is_its_own(error):  # known by itself, it is put off, and the others are not
                     await self._put_off([self._failure(some[0], error)])
                 raise
         await self._pass_time(is_last=is_last)

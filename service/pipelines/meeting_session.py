@@ -6,14 +6,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from service.errors import VoicegraphError
 from service.graph.accounts import resolve_accounts
 from service.graph.close_sessions import Lost
-from service.graph.driver import Graph, Neo4jUnreachable, Tx
+from service.graph.driver import Graph, Tx
 from service.graph.meetings import MeetingFeed, MeetingTaken, hold_meeting
 from service.graph.spaces import get_space
 from service.graph.write_meetings import (
@@ -33,6 +33,7 @@ from service.memory.meeting import About, Described, Given, Gone, Known, Outcome
 from service.memory.names import NameConfig
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.attribute import attribute, note_logins, platform_attendance
+from service.pipelines.blame import embedded, is_its_own
 from service.pipelines.closing import CallerKnows, close
 from service.pipelines.deliveries import Incident
 from service.pipelines.folding import Checkpoint, Folding, Then
@@ -44,6 +45,7 @@ from service.pipelines.meeting_voices import Listens, MeetingSound
 from service.pipelines.merging import merge_session
 from service.pipelines.naming import name_session
 from service.pipelines.written import UNHEARD
+from service.types.accounts import SignedIn
 from service.types.audio import EmbeddingSpace, Samples, Segment, SpeakerTurn, TextEmbedder
 from service.types.ids import derived
 from service.types.memory import Attendance, SessionStatus
@@ -103,7 +105,8 @@ class MeetingSession:
         self._beside: list[str] = []
         """Ids of messages that are written and belong to no turn."""
         self._next_index, self._until = 0, 0.0
-        self._words_left_out = 0
+        self._left_out: dict[str, Turn] = {}
+        """By key, what could not be written as it was told last."""
         self._was_complete = False
         """It was closed before, and other engines have what was in it then."""
         self._waits_since: float | None = None
@@ -160,9 +163,12 @@ class MeetingSession:
     # ---- writing
 
     async def write(self, then: Then | None = None, *, one_by_one: bool = False) -> None:
-        """Write what is told and is otherwise than written; `then` goes into the last transaction of it. `one_by_one`: what
-        cannot be written is left out, logged and counted, so that it keeps nothing else from being written. Raises TooLate."""
-        wanted = self._plan()
+        """Write what is told and is otherwise than written; `then` goes into the last transaction of it. `one_by_one`: what is
+        itself to blame that it cannot be written is left out, logged and counted, so that it keeps nothing else from being
+        written. Raises TooLate, and as database and models do."""
+        wanted, told = self._plan(), {message_id(self.id, key): (key, turn) for key, turn in self._told.items()}
+        for key in self._told:
+            self._left_out.pop(key, None)
         self._told.clear()
         if not wanted:
             if then is not None:
@@ -175,13 +181,14 @@ class MeetingSession:
         for turns in first:
             try:
                 await self._write(folding, turns, wanted, None, rest=False)
-            except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+            except (MeetingTaken, SessionBusy):
                 raise
             except Exception as error:
-                if not one_by_one:
+                if not one_by_one or not is_its_own(error):
                     raise
                 self._incident(error)
-                self._words_left_out += sum(len((turn.text or "").split()) for turn in turns)
+                left = (told[turn.message_id] for turn in turns)
+                self._left_out.update((key, turn) for key, turn in left if turn is not None)
         await self._write(folding, last, wanted, then, rest=True)
         self._waits_since = self._waits_since or time.monotonic()
 
@@ -200,7 +207,6 @@ class MeetingSession:
         following = max(new, default=self._next_index - 1) + 1
 
         async def beside(tx: Tx) -> None:
-            await hold_meeting(tx, self._feed.id, self._worker)
             half_life = self._using.config.weights.half_life_days
             await save_changes(tx, self.space, self.id, changes, half_life_days=half_life)
             if then is not None:
@@ -239,7 +245,7 @@ class MeetingSession:
         embedder = self._using.embedder
         vectors: dict[str | None, Samples] = {}
         if embedder is not None and texts:
-            vectors.update(zip(texts, embedder.passages(texts), strict=True))
+            vectors.update(zip(texts, embedded(embedder, texts), strict=True))
         return [
             NewMessage(
                 id=turn.message_id,
@@ -285,7 +291,12 @@ class MeetingSession:
             encoder=using.encoder,
             embedder=using.embedder.embedding_space.name if using.embedder else None,
             checkpoint=checkpoint,
+            held=self._held,
         )
+
+    async def _held(self, tx: Tx) -> None:
+        """Of every transaction that writes the session, once it has locked the space. Raises MeetingTaken."""
+        await hold_meeting(tx, self._feed.id, self._worker)
 
     # ---- who reads it meanwhile
 
@@ -303,9 +314,13 @@ class MeetingSession:
         logins = signed_in(self._participants, self.id, self._until)
         if not logins:
             return None
-        await self._graph.write(note_logins, self.space, self.id, logins)
-        await self._graph.write(attribute, self.space, self.id, None, {})
-        return await self._graph.read(platform_attendance, self.space, self.id)
+        return await self._graph.write(self._save_logins, logins)
+
+    async def _save_logins(self, tx: Tx, logins: Sequence[SignedIn]) -> Sequence[Attendance]:
+        await note_logins(tx, self.space, self.id, logins)
+        await self._held(tx)
+        await attribute(tx, self.space, self.id, None, {})
+        return await platform_attendance(tx, self.space, self.id)
 
     # ---- the end
 
@@ -315,10 +330,14 @@ class MeetingSession:
             await (await self._using.afterwards())(self.space, self.id)
 
     async def close(self, sound: MeetingSound | None = None) -> None:
-        """It is over: what only the whole tells, and who is heard. Without a word of anybody there is no session."""
+        """It is over: what only the whole tells, and who is heard. Without a word of anybody there is no session. What was left
+        out is tried once more before."""
         folding, using = self._folding, self._using
         if folding is None or self._status is SessionStatus.COMPLETE:
             return
+        if self._left_out:
+            self._told.update(self._left_out)
+            await self.write(one_by_one=True)
         settings = await self._graph.read(get_space, self.space)
         await self._arrange(folding)
         router = router_of(using.router, settings, await self._roster())
@@ -336,7 +355,8 @@ class MeetingSession:
             checkpoint=folding.stored,
             caller=CallerKnows(attendance=tuple(there or ()), roster=await self._roster()),
             embedder=using.embedder,
-            lost=Lost(self._words_left_out, 0),
+            held=self._held,
+            lost=Lost(sum(len((turn.text or "").split()) for turn in self._left_out.values()), 0),
         )
         self._status, self._waits_since = SessionStatus.COMPLETE, None
 
@@ -345,9 +365,13 @@ class MeetingSession:
         ordered = in_order(self._there)
         order = {turn.message_id: index for index, turn in enumerate(ordered) if turn.index != index}
         session = replace(self._new_session(), roster=await self._roster())
-        await self._graph.write(arrange_session, session, folding.stored, order)
+        await self._graph.write(self._save_order, session, folding.stored, order)
         self._there = {turn.message_id: replace(turn, index=index) for index, turn in enumerate(ordered)}
         self._next_index = len(ordered)
+
+    async def _save_order(self, tx: Tx, session: NewSession, checkpoint: str | None, order: Mapping[str, int]) -> None:
+        await arrange_session(tx, session, checkpoint, order)
+        await self._held(tx)
 
     async def _roster(self) -> tuple[str, ...]:
         """Person ids of who was invited, as far as they are known by their logins: a prior, and no access."""

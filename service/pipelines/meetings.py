@@ -21,6 +21,7 @@ from service.graph.meetings import (
     release_meetings,
 )
 from service.graph.write_sessions import SessionBusy
+from service.pipelines.blame import ModelFailed, is_its_own
 from service.pipelines.deliveries import Incident
 from service.pipelines.meeting import Fetched, Meeting, MeetingWorkConfig
 from service.pipelines.meeting_session import WritesWith
@@ -45,6 +46,8 @@ class MeetingsConfig:
 @dataclass(slots=True)
 class _Trouble:
     count: int = 0
+    """Errors that are the meeting's own: not of the database, of a model, or of this machine."""
+    pauses: int = 0
     until: float = 0.0
     """By the monotonic clock."""
 
@@ -156,7 +159,7 @@ class Meetings:
         trouble = self._trouble.get(id)
         try:
             if feed is not None:
-                using = await self._using()
+                using = await self._models()
                 work = self._config.work
                 self._meetings[id] = Meeting(
                     using, feed, self.id, self._sources, self._fetched, self._incident, work, self._arrived.set, self._aside
@@ -175,11 +178,19 @@ class Meetings:
             if meeting.is_over:
                 await self._drop(id)
 
+    async def _models(self) -> WritesWith:
+        """Raises ModelFailed."""
+        try:
+            return await self._using()
+        except Exception as error:
+            raise ModelFailed(reason=repr(error)) from error
+
     def _put_off(self, id: str, error: Exception | None) -> None:
         trouble = self._trouble.setdefault(id, _Trouble())
         if error is not None and not isinstance(error, Neo4jUnreachable):
-            trouble.count += 1
-        pause = min(self._config.longest, self._config.again * 2.0 ** min(16, trouble.count))
+            trouble.count += is_its_own(error)
+            trouble.pauses += 1
+        pause = min(self._config.longest, self._config.again * 2.0 ** min(16, trouble.pauses))
         trouble.until = time.monotonic() + pause
 
     async def _drop(self, id: str) -> None:

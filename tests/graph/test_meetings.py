@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+from neo4j.exceptions import DatabaseError, Neo4jError
+
 from service.graph.access import read_scope
 from service.graph.deliveries import save_deliveries
 from service.graph.driver import Graph, changes, rows
@@ -19,9 +22,10 @@ from service.graph.inbox import list_unknown
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
 from service.graph.spaces import ensure_space
+from service.pipelines import meeting_session
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.facts import RememberFacts
-from service.pipelines.meetings import MeetingsConfig
+from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.types.audio import Samples
 from service.types.meeting import Renamed, Speaker, Withdrawn
 from service.types.people import Assurance, SpaceSettings, Viewer
@@ -319,3 +323,71 @@ async def test_a_turn_that_cannot_be_written_is_left_out_and_said_and_keeps_no_o
     assert [(t["index"], t["text"]) for t in await turns(graph, space)] == [(0, "Sentence 1."), (1, "Sentence 2.")]
     assert found[0]["words_left_out"] == 3
     assert await inbox(graph, space) == {"done": 4}
+
+
+async def _all_written(worker: Meetings, graph: Graph, space: str) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await sessions(graph, space)) or found[0]["status"] != "complete":
+            await worker.settle(PATIENCE)
+            await asyncio.sleep(0.05)
+    return found[0]
+
+
+@pytest.mark.parametrize("ill", ["database", "database says no", "model", "disk"])
+async def test_while_database_or_model_is_ill_nothing_is_left_out_and_no_delivery_is_dead(
+    graph: Graph, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ill: str
+) -> None:
+    """More often than a delivery or a turn is tried that is bad itself."""
+    times, write = Counter[str](), meeting_session.save_changes
+
+    class Model(HashedWords):
+        def passages(self, texts: Sequence[str]) -> Samples:
+            times["model"] += 1
+            if ill == "model" and times["model"] <= 30:
+                raise RuntimeError("out of memory")
+            return super().passages(texts)
+
+    async def save_changes(*given: Any, **named: Any) -> None:
+        times["written"] += 1
+        if times["written"] <= 14 and ill != "model":
+            wrong = {"database": DatabaseError("no space left"), "disk": OSError("no space left")}
+            raise wrong.get(ill) or Neo4jError._hydrate_neo4j(code="Neo.ClientError.General.InvalidArguments", message="no")
+        await write(*given, **named)
+
+    monkeypatch.setattr(meeting_session, "save_changes", save_changes)
+    await deliver(graph, space, began(), *[said(ANA, f"Sentence {n}.", float(n)) for n in range(4)], at=5.0)
+    await deliver(graph, space, ended(10.0), at=11.0)
+    quick, using = MeetingsConfig(again=0.01, longest=0.05), writes_with(graph, embedder=Model())
+    async with a_worker(graph, space, tmp_path, using=using, config=quick) as worker:
+        session = await _all_written(worker, graph, space)
+    assert [t["text"] for t in await turns(graph, space)] == [f"Sentence {n}." for n in range(4)]
+    assert session["words_left_out"] == 0
+    assert await inbox(graph, space) == {"done": 2}
+    tried = await graph.read(rows, "MATCH (d:Delivery {space: $space}) RETURN max(d.attempts) AS n", space=space)
+    assert tried == [{"n": 0}]
+
+
+async def test_what_was_left_out_is_tried_once_more_before_the_end(graph: Graph, space: str, tmp_path: Path) -> None:
+    class Once(HashedWords):
+        is_ill = True
+
+        def passages(self, texts: Sequence[str]) -> Samples:
+            if self.is_ill and "This breaks it." in texts:
+                raise ValueError("a model's fault")
+            return super().passages(texts)
+
+    model = Once()
+    for n, line in enumerate(["Sentence 1.", "This breaks it.", "Sentence 2."]):
+        await deliver(graph, space, said(ANA, line, float(n)), at=float(n))
+    quick = MeetingsConfig(again=0.05)
+    using = writes_with(graph, embedder=model)
+    async with a_worker(graph, space, tmp_path, using=using, config=quick, **GOES_ON) as worker:
+        async with asyncio.timeout(PATIENCE):
+            while len(await turns(graph, space)) < 2:
+                await worker.settle(PATIENCE)
+                await asyncio.sleep(0.05)
+        model.is_ill = False
+        await deliver(graph, space, ended(), at=60.0)
+        session = await _all_written(worker, graph, space)
+    assert [t["text"] for t in await turns(graph, space)] == ["Sentence 1.", "This breaks it.", "Sentence 2."]
+    assert session["words_left_out"] == 0

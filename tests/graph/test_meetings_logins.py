@@ -8,12 +8,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from service.graph.driver import Graph, rows
+import pytest
+
+from service.graph.access import public_audience
+from service.graph.driver import Graph, changes, rows
+from service.graph.meetings import MeetingTaken
 from service.graph.write_accounts import bind_account
 from service.graph.write_people import save_person
+from service.graph.write_sessions import SessionBusy
 from service.pipelines.accounts import Accounts
 from service.pipelines.meeting import MeetingWorkConfig
 from service.pipelines.meeting_session import WritesWith
+from service.pipelines.meetings import Meetings
 from service.types.ids import fresh
 from service.types.meeting import AccountKey, Left, MeetingEvent, Renamed, Speaker, Withdrawn
 from tests.graph.graph_builders import HashedWords
@@ -212,3 +218,75 @@ async def test_broken_off_and_taken_in_again_the_same_is_attributed(graph: Graph
     assert [t["person"] for t in await turns(graph, space)] == [ana, None, ana] * 2
     assert await readers(graph, space) == [{ana}] * 6
     assert [row["starts"] for row in await graph.read(rows, ATTENDED, space=space)] == [[0.0]] * 2
+
+
+EXPIRE_LEASES = "MATCH (w:MeetingWork {space: $space}) SET w.leased_until = datetime() - duration('PT60S')"
+OPEN_SPACE = "MATCH (s:Space {id: $space}) SET s.access = $access"
+PUBLISH = """
+MATCH (m:Message {space: $space, text: $text})-[old:FOR]->(:Audience)
+DELETE old
+CREATE (m)-[:FOR]->(a:Audience {id: $public, space: $space, public: true, num_readers: 0, created_at: datetime()})
+SET m.audience = a.id, m.readers = 'public'
+"""
+
+
+async def test_what_is_corrected_late_is_read_by_whom_the_meeting_was_closed_for(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    ana, bo = await a_person(graph, space, "Ana", KEY), await a_person(graph, space, "Bo", AccountKey("zoom", "u-bo"))
+    await graph.write(changes, OPEN_SPACE, space=space, access="own")
+    late = replace(said(BO_IN, "Hmm.", 4.0), key="9", revision=1)
+    public = public_audience(space)
+    async with a_worker(graph, space, tmp_path, using=at_once(graph)) as worker:
+        spoken = (said(ANA_IN, "For me alone.", 1.0), said(BO_IN, "Hm.", 4.0), said(BO_IN, "For everybody.", 8.0))
+        await deliver(graph, space, began(), joined(ANA_IN), joined(BO_IN), *spoken, ended(10.0), at=11.0)
+        await worker.settle(PATIENCE)
+        assert await readers(graph, space) == [{ana}, {bo}, {bo}]
+        await graph.write(changes, OPEN_SPACE, space=space, access="attended")
+        await graph.write(changes, PUBLISH, space=space, text="For everybody.", public=public)
+        await deliver(graph, space, late, at=60.0)
+        await worker.settle(PATIENCE)
+        assert await readers(graph, space) == [{ana}, {bo}, set()], "while it is open again"
+        audiences = await graph.read(
+            rows, "MATCH (m:Message {space: $space}) RETURN m.audience = $public AS is", space=space, public=public
+        )
+        assert [row["is"] for row in audiences].count(True) == 1
+        await _close_again(worker, graph, space)
+    assert [t["text"] for t in await turns(graph, space)] == ["For me alone.", "Hmm.", "For everybody."]
+    assert await readers(graph, space) == [{ana}, {bo}, set()]
+    (session,) = await sessions(graph, space)
+    assert session["access"] == "own"
+
+
+async def _close_again(worker: Meetings, graph: Graph, space: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while (await sessions(graph, space))[0]["status"] != "complete":
+            await asyncio.sleep(0.2)
+            await worker.settle(PATIENCE)
+
+
+async def test_who_lost_the_meeting_writes_nothing_of_it_any_more(graph: Graph, space: str, tmp_path: Path) -> None:
+    """Not whose turns are whose, nor who reads them, nor its order or its end, as far as the first one knew of it."""
+    bo = await a_person(graph, space, "Bo", AccountKey("zoom", "u-bo"))
+    using = writes_with(graph, embedder=HashedWords())
+    async with a_worker(graph, space, tmp_path, using=using, **GOES_ON) as first:
+        await deliver(graph, space, began(), joined(ANA_IN), said(ANA_IN, "One.", 1.0), at=2.0)
+        await first.settle(PATIENCE)
+        (meeting,) = first._meetings.values()
+        stale = meeting._session
+        assert stale is not None
+        await graph.write(changes, EXPIRE_LEASES, space=space)
+        async with a_worker(graph, space, tmp_path, using=at_once(graph), **GOES_ON) as second:
+            await deliver(graph, space, joined(BO_IN), said(BO_IN, "Two.", 3.0), at=4.0)
+            await second.settle(PATIENCE)
+            for call in (stale.let_read, stale.close):
+                with pytest.raises((MeetingTaken, SessionBusy)):
+                    await call()
+            with pytest.raises(MeetingTaken):
+                await stale._log_in()
+            assert [t["person"] for t in await turns(graph, space)] == [None, bo]
+            await deliver(graph, space, ended(10.0), at=11.0)
+            await second.settle(PATIENCE)
+        with pytest.raises(MeetingTaken):
+            await stale._log_in()
+    assert [t["person"] for t in await turns(graph, space)] == [None, bo]
