@@ -49,6 +49,8 @@ class MeetingFeed:
     last_at: datetime
     """When the last one came."""
     expires_at: datetime | None
+    after: datetime | None = None
+    """In a room: until when the meeting before the one that goes on did so, as far as is told."""
 
 
 LIST_TO_TAKE_IN = """
@@ -99,7 +101,7 @@ WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 MATCH (f:Meeting {id: id})
 SET w.leased_by = $worker, w.leased_until = $until
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: w.num_folded, first_folded: w.first_folded} AS meeting
+          num_folded: w.num_folded, first_folded: w.first_folded, after: w.after} AS meeting
 """
 
 LOCK_WORK = """
@@ -145,7 +147,7 @@ SET d.expires_at = $expires_at
 BEGIN_NEXT = """
 MATCH (f:Meeting {id: $id})
 MATCH (w:MeetingWork {id: $id})
-SET w.first_folded = w.num_folded, f.status = 'open', f.session_id = null
+SET w.first_folded = w.num_folded, w.after = $after, f.status = 'open', f.session_id = null
 """
 
 
@@ -210,9 +212,10 @@ async def reopen_meeting(tx: Tx, id: str) -> None:
     await changes(tx, REOPEN_MEETING, id=id)
 
 
-async def begin_next(tx: Tx, id: str) -> None:
-    """In its room the next meeting begins, with what is taken in from now on. The caller holds the meeting, and closed it."""
-    await changes(tx, BEGIN_NEXT, id=id)
+async def begin_next(tx: Tx, id: str, *, after: datetime | None) -> None:
+    """In its room the next meeting begins, with what is taken in from now on; the one before went on until `after`, as far as
+    is told. The caller holds the meeting, and closed it."""
+    await changes(tx, BEGIN_NEXT, id=id, after=after)
 
 
 def _pairs(sources: Sources | None) -> list[list[str]] | None:
@@ -224,7 +227,7 @@ UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
 OPTIONAL MATCH (w:MeetingWork {id: id})
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0)} AS meeting
+          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0), after: w.after} AS meeting
 """
 
 

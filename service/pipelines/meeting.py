@@ -40,6 +40,7 @@ from service.graph.meetings import (
 )
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
+from service.memory.meeting.rooms import Room
 from service.pipelines.blame import is_its_own
 from service.pipelines.delivered import as_delivery, new_delivery
 from service.pipelines.deliveries import Incident
@@ -52,6 +53,12 @@ class Fetched(Protocol):
     def __call__(self, fetch: Fetch, *, api_key: str | None) -> Awaitable[Delivery]:
         """What a delivery points to, got with the source's key. Raises FetchRefused, FetchFailed."""
         ...
+
+
+class OfMeetingBefore(VoicegraphError):
+    code = "of_meeting_before"
+    says = "It happened before the meeting that goes on in this room, and came when that was closed. Nothing is added by it."
+    http_status = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class Meeting:
         self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
         self._sources, self._fetched, self._incident, self._config, self._came = sources, fetched, incident, config, came
         self._state = self._unfolded()
+        self._room = _room_of(feed)
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
         self._taken_up = self._rebuilt = self._one_by_one = False
@@ -170,6 +178,9 @@ class Meeting:
                 continue
             if got is None:
                 continue
+            if read.in_room and self._room.is_of_before(read.events):
+                failed.append(self._failure(delivery, OfMeetingBefore()))
+                continue
             if self._is_next(delivery, read):
                 await self._write(done, more)
                 done, more = [], []
@@ -188,7 +199,10 @@ class Meeting:
     def _fold(self, delivery: StoredDelivery, read: Read) -> None:
         declared, configured = connector(delivery.provider).declared, self._sources.find(delivery.source)
         events = vouched(read.events, declared, delivery.source, configured)
+        if read.in_room:
+            events = self._room.of_this(events)
         state, outcomes = step(self._state, events, delivery.received_at)
+        self._room = self._room.having(events, delivery.received_at.timestamp())
         self._note(outcomes)
         self._state = state
 
@@ -315,7 +329,9 @@ class Meeting:
 
     def _is_next(self, delivery: StoredDelivery, read: Read) -> bool:
         """Whether it is of the next meeting in its room: the one before was over when it came."""
-        return bool(read.in_room and read.events) and advance(self._state, delivery.received_at)[0].finished
+        if not read.in_room or not read.events or self._room.is_of_this(read.events):
+            return False
+        return advance(self._state, delivery.received_at)[0].finished
 
     async def _begin_next(self, delivery: StoredDelivery) -> None:
         self._state, outcomes = advance(self._state, delivery.received_at)
@@ -323,7 +339,8 @@ class Meeting:
         if self._session is not None:
             await self._session.write(one_by_one=self._one_by_one)
         await self._close()
-        await self._graph.write(_begin_next, self._feed.id, self._worker)
+        self._room = self._room.next()
+        await self._graph.write(_begin_next, self._feed.id, self._worker, self._room)
         self._feed = (await self._graph.read(find_meetings, [self._feed.id]))[self._feed.id]
         self._session, self._state, self._closed = None, self._unfolded(), False
 
@@ -361,7 +378,7 @@ class Meeting:
 
     def _failure(self, delivery: StoredDelivery, error: Exception) -> _Failure:
         known = error if isinstance(error, VoicegraphError) else None
-        final = isinstance(error, EventUnreadable | FetchRefused | TooLate)
+        final = isinstance(error, EventUnreadable | FetchRefused | OfMeetingBefore | TooLate)
         return _Failure(delivery.id, delivery.attempts + 1, known, final, "" if known else self._incident(error))
 
     async def _put_off(self, failed: Sequence[_Failure]) -> None:
@@ -394,9 +411,13 @@ async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime) -> Non
     await close_meeting(tx, meeting, expires_at=expires_at)
 
 
-async def _begin_next(tx: Tx, meeting: str, worker: str) -> None:
+async def _begin_next(tx: Tx, meeting: str, worker: str, room: Room) -> None:
     await hold_meeting(tx, meeting, worker)
-    await begin_next(tx, meeting)
+    await begin_next(tx, meeting, after=None if room.after is None else datetime.fromtimestamp(room.after, UTC))
+
+
+def _room_of(feed: MeetingFeed) -> Room:
+    return Room(None if feed.after is None else feed.after.timestamp())
 
 
 async def _mark_failed(
