@@ -6,7 +6,6 @@ addresses may be asked, too, and this machine by http."""
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from service.connectors.live.fetching import is_public
+from service.connectors.live.addresses import is_loopback, is_private, is_public, plain
 from service.errors import InvalidInput
 
 MAX_URL = 2_000
@@ -63,7 +62,7 @@ def checked_url(given: str, config: CallConfig) -> str:
         raise _unusable("too long, without a host, with a password in it or with a fragment")
     if url.scheme != "https" and not (config.private and url.scheme == "http" and _is_loopback_name(url.host)):
         raise _unusable(f"{url.scheme or 'nothing'}://")
-    if (_is_address(url.host) or url.host == LOOPBACK_NAME) and not _may_ask(_loopback(url.host), config):
+    if (plain(url.host) is not None or url.host == LOOPBACK_NAME) and not _may_ask(_loopback(url.host), config):
         raise _unusable("an address that is not public")
     return given
 
@@ -133,31 +132,14 @@ class Caller:
         addresses = [str(address[0]) for *_, address in found]
         if not addresses or not all(_may_ask(address, self.config) for address in addresses):
             raise AddressNotAllowed
-        if url.scheme == "http" and not all(
-            ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses
-        ):
+        if url.scheme == "http" and not all(map(is_loopback, addresses)):
             raise AddressNotAllowed
         return list(dict.fromkeys(addresses))[:MAX_ADDRESSES]
 
 
 def _may_ask(address: str, config: CallConfig) -> bool:
-    """Public ones; and where the setting says so those of private networks and this machine, but none that stands for another
-    thing: a cloud's metadata (link-local), everybody (multicast), nothing."""
-    if is_public(address):
-        return True
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
-        found = found.ipv4_mapped
-    odd = found.is_link_local or found.is_multicast or found.is_unspecified or (found.is_reserved and not found.is_loopback)
-    return config.private and (found.is_private or found.is_loopback) and not odd
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+    """Public ones; and where the setting says so those of private networks and this machine."""
+    return is_public(address) or (config.private and is_private(address))
 
 
 def _loopback(host: str) -> str:
@@ -165,7 +147,7 @@ def _loopback(host: str) -> str:
 
 
 def _is_loopback_name(host: str) -> bool:
-    return host == LOOPBACK_NAME or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+    return host == LOOPBACK_NAME or is_loopback(host)
 
 
 def _retry_after(answer: httpx.Response) -> float | None:

@@ -8,7 +8,6 @@ address but its host is told in errors: links to transcripts are secrets."""
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import logging
 import socket
@@ -22,6 +21,7 @@ from typing import ClassVar
 import httpx
 
 from service.connectors.live import Delivery, Fetch
+from service.connectors.live.addresses import is_public
 from service.connectors.live.fetched import delivery_of
 from service.errors import VoicegraphError
 
@@ -30,9 +30,6 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells whole addresses
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LATER = frozenset({404, 408, 409, 425, 429})
 """Of the client errors those that may be others soon: a transcript that is announced is not always there at once."""
-
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""IPv6 addresses that lead to an IPv4 one (RFC 6052)."""
 
 
 class FetchRefused(VoicegraphError):
@@ -203,22 +200,6 @@ async def _public_address(fetch: Fetch, url: str, host: str) -> str:
     if not addresses or not all(is_public(address) for address in addresses):
         raise _refused(fetch, url, "its address is not public")
     return addresses[0]
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is one of the Internet's: not of this machine, a private network, or a cloud's metadata."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    inner = None
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = (
-            found.ipv4_mapped
-            or found.sixtofour
-            or (ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF) if found in NAT64 else None)
-        )
-    return found.is_global and not found.is_multicast and (inner is None or is_public(str(inner)))
 
 
 def _host(url: str) -> str | None:
