@@ -19,6 +19,8 @@ from service.graph.deliveries import (
 )
 from service.graph.driver import Graph, Tx
 from service.pipelines.delivered import as_delivery, new_delivery
+from service.pipelines.reception import check_read
+from service.types.meeting import Heard
 
 
 class BodyNotKept(VoicegraphError):
@@ -34,7 +36,7 @@ class Retried:
     still_dead: tuple[tuple[str, str], ...]
     """(id, why) of those that cannot be read today either."""
     nothing: tuple[str, ...]
-    """Ids of those that say nothing which concerns us, as it turns out: they are gone."""
+    """Ids of those that say nothing which concerns us, as it turns out, or are sound: they are gone."""
 
 
 async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Sequence[str]) -> Retried:
@@ -45,7 +47,7 @@ async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Se
     nothing: list[str] = []
     for letter in await graph.read(list_dead_letters, space, ids):
         try:
-            again = _read(letter, sources, now)
+            again = _read(letter, sources, space)
         except VoicegraphError as error:
             still_dead.append((letter.id, f"{error.code}: {error.message}"))
             continue
@@ -57,16 +59,17 @@ async def retry_dead_letters(graph: Graph, sources: Sources, space: str, ids: Se
     return Retried(tuple(waiting), tuple(still_dead), tuple(nothing))
 
 
-def _read(letter: StoredDelivery, sources: Sources, now: datetime) -> NewDelivery | None:
-    """Raises BodyNotKept, EventUnreadable, NoSuchSource, SourcesUnreadable."""
+def _read(letter: StoredDelivery, sources: Sources, space: str) -> NewDelivery | None:
+    """Raises BodyNotKept, EventUnreadable, SoundAmongOthers, NoMeeting, NoSuchSource, SourcesUnreadable."""
     if letter.body is None:
         raise BodyNotKept()
     source: Source = sources.get(letter.source)
-    if source.provider != letter.provider:
+    if (source.space, source.provider) != (space, letter.provider):  # the name may be another space's by now
         raise NoSuchSource(name=f"{letter.source} of {letter.provider}")
     delivery = as_delivery(letter)
     read: Read = connector(letter.provider).read(delivery)
-    if not (read.events or read.fetches):
+    check_read(read, source)
+    if not (read.events or read.fetches) or any(isinstance(event, Heard) for event in read.events):
         return None
     return new_delivery(source, delivery, read)
 

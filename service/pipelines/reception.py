@@ -111,6 +111,18 @@ class Received:
     """What the provider wants as the response."""
 
 
+def check_read(read: Read, source: Source, config: ReceptionConfig | None = None) -> None:
+    """That what was read may be kept. Raises SoundAmongOthers, NoMeeting."""
+    most = (config or ReceptionConfig()).max_meeting
+    heard = sum(isinstance(event, Heard) for event in read.events)
+    if heard and (heard < len(read.events) or read.fetches):
+        raise SoundAmongOthers(source=source.name)
+    if read.events or read.fetches:
+        meeting = read.meeting or ""
+        if not 0 < len(meeting) <= most or not is_plain(meeting):
+            raise NoMeeting(source=source.name, most=most)
+
+
 class Reception:
     """Where the deliveries of all sources come in."""
 
@@ -188,13 +200,7 @@ class Reception:
             raise
         except Exception as error:  # a fault of a connector must not lose what was delivered
             raise NotRead(incident=self._incident(error)) from error
-        heard = sum(isinstance(event, Heard) for event in read.events)
-        if heard and (heard < len(read.events) or read.fetches):
-            raise SoundAmongOthers(source=proved.source.name)
-        if read.events or read.fetches:
-            meeting = read.meeting or ""
-            if not 0 < len(meeting) <= self._config.max_meeting or not is_plain(meeting):
-                raise NoMeeting(source=proved.source.name, most=self._config.max_meeting)
+        check_read(read, proved.source, self._config)
         return read
 
     async def _hear(self, source: Source, delivery: Delivery, read: Read) -> None:

@@ -95,6 +95,36 @@ async def test_a_dead_letter_is_taken_in_once_it_can_be_read_and_its_repeat_is_k
     assert len(await backend.inbox()) == 2
 
 
+async def test_a_dead_letter_is_read_again_under_the_conditions_of_its_delivery(backend: Backend) -> None:
+    """Its name given to another space, or another provider; a meeting nobody can name; sound."""
+    told = json.dumps(said("words of this space")).encode()
+    sound = {"type": "heard", "data": "AQIDBA==", "encoding": "s16le", "sample_rate": 16000}
+    bad: list[bytes] = [
+        told,
+        json.dumps(said(meeting="m" * 450)).encode(),
+        json.dumps({"meeting": "m1", "events": [sound, {k: v for k, v in said().items() if k != "meeting"}]}).encode(),
+        json.dumps({"meeting": "m1", **sound}).encode(),
+    ]
+    for number, body in enumerate(bad):
+        broken = f'{{"broken {number}"'
+        await backend.post(broken.encode())
+        await backend.graph.write(changes, MEND, space=backend.api.space, broken=broken, mended=body.decode())
+    letters = [f"Delivery:{one.id}" for one in await backend.inbox()]
+    admin, other = backend.api.token("root", scopes=("admin",)), f"{backend.api.space}-other"
+    for values in ({"space": other}, {"provider": "pipecat"}):
+        backend.lines.clear()
+        backend.configure(**values)
+        done = (await backend.api.data(RETRY, admin, ids=letters[:1], key=str(values)))["retryDeliveries"]
+        assert [one["error"].partition(":")[0] for one in done["stillDead"]] == ["no_such_source"]
+        assert not await backend.of(other).inbox()
+    backend.lines.clear()
+    backend.configure()
+    done = (await backend.api.data(RETRY, admin, ids=letters[1:], key="2"))["retryDeliveries"]
+    assert [one["error"].partition(":")[0] for one in done["stillDead"]] == ["event_unreadable", "sound_among_others"]
+    assert not done["waitingIds"] and done["numDeleted"] == 1
+    assert [one.status for one in await backend.inbox()] == [DeliveryStatus.DEAD] * 3
+
+
 async def test_dead_letters_are_deleted_and_nothing_else(backend: Backend) -> None:
     await backend.post(said())
     await backend.post(b"{")
