@@ -112,12 +112,13 @@ def _is_number(value: object) -> bool:
 
 def repeat_key(delivery: Delivery, read: Read) -> str:
     """The provider's id of the delivery where a repeat has the same; else of all that it says, and on a connection that it was
-    said on this one: labels and times may begin anew on each."""
+    said on this one: labels and times may begin anew on each. Of one meeting: the same said of another is no repeat."""
+    meeting = read.meeting or ""
     if read.delivery_key is not None:
-        return _digest(["id", read.delivery_key])
+        return _digest(["id", meeting, read.delivery_key])
     carried = sorted((delivery.carried or {}).items())
     body = hashlib.sha256(delivery.body).hexdigest()
-    return _digest(["body", delivery.connection, str(delivery.binary), json.dumps(carried), body])
+    return _digest(["body", meeting, delivery.connection, str(delivery.binary), json.dumps(carried), body])
 
 
 def _digest(parts: Iterable[str]) -> str:

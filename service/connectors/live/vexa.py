@@ -98,8 +98,10 @@ class Vexa:
             whole = document(delivery, NAME)
             told = whole["data"] if has(whole.value, "event_type", "data") else whole
             own = id_of(told["meeting"]["id"] if told["meeting"].value is not None else told.first_of("meeting_id", "id"))
-            meeting = named or own or carried.get("meeting") or id_of(told["native_meeting_id"])
+            meeting = own or named or carried.get("meeting") or id_of(told["native_meeting_id"])
             events = keyed(meeting, _events(whole, told, delivery))
+            if events and named is not None and meeting != named:  # the URL is not signed
+                raise EventUnreadable(provider=NAME, place="meeting.id", what="it is not the meeting that the URL names")
             is_start = whole["type"].value == "session_start" and meeting is not None
             return Read(
                 _needed(meeting, "meeting.id") if events else None,

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from service.connectors.live import Delivery, Read
 from service.connectors.live.sources import Source
 from service.pipelines.delivered import harmless, may_hold_sound, new_delivery, repeat_key
+from service.pipelines.reception import NoMeeting, check_read
+from service.types.meeting import Ended
 
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 SOURCE = Source(name="crm", provider="generic", space="home")
@@ -62,6 +64,13 @@ def test_a_repeat_has_the_same_key_and_another_delivery_another() -> None:
     assert repeat_key(one, replace(said, delivery_key="\ud800"))
 
 
+@given(key=st.none() | st.text(max_size=5), connection=st.sampled_from(["", "c"]))
+def test_the_same_said_of_another_meeting_is_no_repeat(key: str | None, connection: str) -> None:
+    delivery = Delivery({}, b"{}", NOW, connection=connection)
+    keys = {repeat_key(delivery, Read(meeting, (), delivery_key=key)) for meeting in ("m1", "m2", None)}
+    assert len(keys) == 3
+
+
 SAMPLES = base64.b64encode(bytes(range(64))).decode()
 UNREADABLE: list[tuple[bytes, bool]] = [
     (b"\x00\x01\xff\xfe", True),
@@ -91,3 +100,12 @@ UNREADABLE: list[tuple[bytes, bool]] = [
 def test_what_cannot_be_read_and_may_be_sound_is_known_by_its_fields_and_looks(body: bytes, may_hold: bool) -> None:
     assert may_hold_sound(Delivery({}, body, NOW)) == may_hold
     assert may_hold_sound(Delivery({}, body, NOW, binary=True))
+
+
+@pytest.mark.parametrize("meeting", [None, "", "m" * 401, "two\nlines", "\x00"])
+def test_what_is_of_no_meeting_that_can_be_named_is_not_kept(meeting: str | None) -> None:
+    event = Ended(key="k")
+    with pytest.raises(NoMeeting):
+        check_read(Read(meeting, (event,)), SOURCE)
+    check_read(Read("m" * 400, (event,)), SOURCE)
+    check_read(Read(meeting, ()), SOURCE)

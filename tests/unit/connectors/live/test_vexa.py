@@ -151,7 +151,8 @@ def test_what_does_not_say_its_meeting_has_it_from_the_start_of_the_connection_o
     told = {"type": "transcription_segment", "text": "hi", "start_time": 1.0, "end_time": 1.5, "speaker": "Bo"}
     assert read("vexa", told, carried=carried).meeting == read("vexa", told, query={"meeting": "42"}).meeting == "42"
     assert refusal("vexa", told).facts["place"] == "meeting.id"
-    assert read("vexa", vexa_bundle(vexa_segment()), query={"meeting": "7"}).meeting == "7", "one place for all of a meeting"
+    assert read("vexa", vexa_bundle(vexa_segment()), query={"meeting": "42"}).meeting == "42"
+    assert refusal("vexa", vexa_bundle(vexa_segment()), query={"meeting": "7"}).facts["place"] == "meeting.id", "what is signed"
 
 
 def test_frames_of_sound_have_a_track_or_are_of_all() -> None:
