@@ -18,7 +18,8 @@ from service.graph.write_sessions import NewSession, OpenedSession, hold_session
 from service.types.memory import SessionStatus
 
 CORRECTED = "corrected"
-"""`decision` of a turn that somebody gave to somebody: no label takes it away again."""
+"""`decision` of a turn that somebody gave to somebody, and `reason` of one that they said is nobody's: no label takes either
+away again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,13 @@ class TurnThere:
     decision: str | None
     speaker_id: str | None
     doubts: tuple[str, ...] = ()
+    reason: str | None = None
+    """Why it is nobody's, or whose."""
+
+    @property
+    def is_corrected(self) -> bool:
+        """Somebody said whose it is, or that it is nobody's."""
+        return CORRECTED in (self.decision, self.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +81,7 @@ MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, m.index AS index, l.id AS local_speaker, l.label AS label, m.text AS text, m.language AS language,
        m.start AS start, m.end AS end, m.said_at AS said_at, m.decision AS decision, m.speaker_id AS speaker_id,
-       coalesce(m.doubts, []) AS doubts
+       coalesce(m.doubts, []) AS doubts, m.reason AS reason
 ORDER BY index
 """
 
@@ -107,6 +115,8 @@ LEAVE_OTHER_VOICES = """
 UNWIND $moved AS row
 MATCH (m:Message {id: row.message_id, space: $space})<-[old:UTTERED]-(l:LocalSpeaker)
 WHERE l.id <> row.local_speaker
+MATCH (m)<-[now:UTTERED]-(:LocalSpeaker {id: row.local_speaker})
+SET now = properties(old)
 DELETE old
 """
 

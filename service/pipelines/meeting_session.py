@@ -166,15 +166,14 @@ class MeetingSession:
         """Write what is told and is otherwise than written; `then` goes into the last transaction of it. `one_by_one`: what is
         itself to blame that it cannot be written is left out, logged and counted, so that it keeps nothing else from being
         written. Raises TooLate, and as database and models do."""
-        wanted, told = self._plan(), {message_id(self.id, key): (key, turn) for key, turn in self._told.items()}
-        for key in self._told:
-            self._left_out.pop(key, None)
-        self._told.clear()
-        if not wanted:
+        if not self._plan():
+            self._take_told()
             if then is not None:
                 await self._graph.write(_alone, then)
             return
         folding = await self._begun()
+        wanted = self._plan()  # by what is there now: of a complete session, something was put right by somebody meanwhile
+        told = self._take_told()
         size = 1 if one_by_one else self._using.config.batch
         parts = [wanted.turns[first : first + size] for first in range(0, len(wanted.turns), size)]
         *first, last = [*parts, ()] if one_by_one or not parts else parts
@@ -226,6 +225,14 @@ class MeetingSession:
         for id in changes.withdrawn:
             self._there.pop(id, None)
         self._labels.update(changes.labels)
+
+    def _take_told(self) -> Mapping[str, tuple[str, Turn | None]]:
+        """By message, key and turn of what was told; it is told no more."""
+        told = {message_id(self.id, key): (key, turn) for key, turn in self._told.items()}
+        for key in self._told:
+            self._left_out.pop(key, None)
+        self._told.clear()
+        return told
 
     def _plan(self) -> Plan:
         return plan(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from service.graph.write_meetings import CORRECTED, Changes, TurnThere
+from service.graph.write_meetings import Changes, TurnThere
 from service.memory.meeting import Doubt, Participant, Turn
 from service.pipelines.written import NO_SOUND
 from service.types.accounts import SignedIn
@@ -63,14 +63,15 @@ def plan(
         if before is None:
             new.append(replace(now, index=next_index + len(new)))
         elif _content(now) != _content(before):
-            again.append(replace(now, index=before.index, decision=before.decision, speaker_id=before.speaker_id))
+            decided = {"decision": before.decision, "speaker_id": before.speaker_id, "reason": before.reason}
+            again.append(replace(now, index=before.index, **decided))
     moved = {
         turn.message_id: turn.local_speaker for turn in again if turn.local_speaker != there[turn.message_id].local_speaker
     }
     changes = Changes(
         worded=[turn.message_id for turn in again if turn.text != there[turn.message_id].text],
         moved=moved,
-        undecided=[turn.message_id for turn in again if turn.message_id in moved and turn.decision != CORRECTED],
+        undecided=[turn.message_id for turn in again if turn.message_id in moved and not turn.is_corrected],
         withdrawn=withdrawn,
         labels=_labels(participants, labels, session_id),
     )

@@ -16,7 +16,7 @@ from service.audio.live_sound import join, mix, side_by_side
 from service.audio.segmentation import Segmenter
 from service.graph.driver import Graph, Tx
 from service.graph.spaces import lock_space
-from service.graph.write_meetings import CORRECTED, Changes, TurnThere, list_heard, list_turns_there, save_changes
+from service.graph.write_meetings import Changes, TurnThere, list_heard, list_turns_there, save_changes
 from service.graph.write_reassignments import forget_identities, list_tracks_held
 from service.graph.write_sessions import NewMessage
 from service.identity.router import NO_TRACK, RouterConfig
@@ -97,7 +97,7 @@ class MeetingSound:
         ears = await self.listens.ears()
         told = {message_id(session_id, turn.key): turn for turn in self.turns}
         found = await asyncio.to_thread(self._listen, ears, tapes, told, there, zero, participants)
-        new = [t for t in there if t.message_id in found and t.message_id not in done and t.decision != CORRECTED]
+        new = [t for t in there if t.message_id in found and t.message_id not in done and not t.is_corrected]
         free = _free(told, participants)
         config = self.listens.config
         for first in range(0, len(new), config.batch):

@@ -17,6 +17,7 @@ from service.graph.write_accounts import bind_account
 from service.graph.write_people import save_person
 from service.graph.write_sessions import SessionBusy
 from service.pipelines.accounts import Accounts
+from service.pipelines.correct import Correct
 from service.pipelines.meeting import MeetingWorkConfig
 from service.pipelines.meeting_session import WritesWith
 from service.pipelines.meetings import Meetings
@@ -290,3 +291,28 @@ async def test_who_lost_the_meeting_writes_nothing_of_it_any_more(graph: Graph, 
         with pytest.raises(MeetingTaken):
             await stale._log_in()
     assert [t["person"] for t in await turns(graph, space)] == [None, bo]
+
+
+async def test_what_somebody_said_of_a_turn_is_undone_by_no_late_label(graph: Graph, space: str, tmp_path: Path) -> None:
+    """Neither that it is nobody's nor whose it is."""
+    ana, bo = await a_person(graph, space, "Ana", KEY), await a_person(graph, space, "Bo", AccountKey("zoom", "u-bo"))
+    carla = await a_person(graph, space, "Carla")
+    first, second = said(BO_IN, "That was the television.", 4.0), said(BO_IN, "That was me.", 8.0)
+    async with a_worker(graph, space, tmp_path, using=at_once(graph)) as worker:
+        spoken = (joined(ANA_IN), joined(BO_IN), said(ANA_IN, "Hello.", 1.0), first, second, ended(10.0))
+        await deliver(graph, space, began(), *spoken, at=11.0)
+        await worker.settle(PATIENCE)
+        found = await turns(graph, space)
+        assert [t["person"] for t in found] == [ana, bo, bo]
+        correct = Correct(graph, HashedWords())
+        await correct.reassign(space, [found[1]["id"]], None, actor="admin", why="the television")
+        await correct.reassign(space, [found[2]["id"]], carla, actor="admin", why="a guest")
+        labels = [replace(turn, key=f"late {n}", revision=1, speaker=ANA_IN) for n, turn in enumerate((first, second))]
+        await deliver(graph, space, *labels, at=60.0)
+        await worker.settle(PATIENCE)
+        await _close_again(worker, graph, space)
+    _, *found = await turns(graph, space)
+    assert [(t["label"], t["person"], t["reason"]) for t in found] == [
+        ("Ana Ruiz", None, "corrected"),
+        ("Ana Ruiz", carla, None),
+    ]

@@ -126,3 +126,15 @@ def test_who_came_and_did_not_go_is_there_until_now() -> None:
     nameless = Participant("c", "c", here_since=0.0)
     found = signed_in({p.track: p for p in (here, gone, nameless)}, SESSION, 20.0)
     assert [one.attends for one in found] == [(Segment(0.0, 5.0), Segment(8.0, 20.0)), (Segment(0.0, 5.0),)]
+
+
+@given(st.sampled_from(["decision", "reason"]), _told, _told)
+def test_what_somebody_said_of_a_turn_no_label_undoes(
+    what: str, first: dict[str, Turn | None], second: dict[str, Turn | None]
+) -> None:
+    there = applied(planned(told_of(first), {}), {})
+    there = {id: replace(turn, **{what: "corrected"}) for id, turn in there.items()}  # type: ignore[arg-type]
+    found = planned(told_of(second), there)
+    assert not found.changes.undecided
+    after = applied(found, there)
+    assert all(after[id].is_corrected for id in there if id in after)
