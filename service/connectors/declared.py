@@ -108,9 +108,9 @@ class DeclaredLive:
 def table(declared: Iterable[Declared]) -> str:
     """The statements as a Markdown table, one row each."""
     head = ("format", "from", "times", "count from", "speakers", "ids of utterances", "word times", "said twice")
-    return _markdown(
+    return markdown_table(
         head,
-        (
+        *(
             (
                 f"`{d.name}`",
                 d.source,
@@ -141,9 +141,9 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
         "at most so old",
         "known beyond the meeting by",
     )
-    return _markdown(
+    return markdown_table(
         head,
-        (
+        *(
             (
                 f"`{d.name}`",
                 d.source,
@@ -162,6 +162,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
     )
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], *rows: Sequence[str]) -> str:
+    """Rows of text below their head, without a last newline."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" if line[0] != "---" else f"|{'|'.join(line)}|" for line in lines)

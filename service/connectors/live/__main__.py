@@ -1,10 +1,10 @@
-"""LIVE.md: what each meeting backend's connector states of itself, as its declaration has it.
+"""LIVE.md: how a meeting backend is set up, and what its connector states of itself, as its declaration has it.
 
 `python -m service.connectors.live > service/connectors/LIVE.md`"""
 
 from __future__ import annotations
 
-from service.connectors.declared import live_table
+from service.connectors.declared import live_table, markdown_table
 from service.connectors.live import declared_live
 
 HEAD = """# Meeting backends
@@ -19,7 +19,67 @@ A source may have several secrets: any of them holds, so that one can be changed
 sockets of Recall.ai's Desktop SDK, Attendee, MeetingBaas and Jitsi have it, or in a header, as MeetingBaas' callbacks. It signs
 nothing, and what signs is never taken from a URL. `voicegraph hooks check` says which secret cannot be used.
 
+## Setting one up
+
+```toml
+[sources.sales]                           # hooks.toml in the data folder (`voicegraph settings`), or the setting `hooks_file`
+provider = "recall"
+space = "home"                            # the one that you search: the setting `space`, unless you say another
+secrets = ["env:RECALL_SECRET"]           # what the backend calls its secret, see below; or "file:/run/secrets/recall"
+```
+
+`voicegraph serve` listens on 127.0.0.1:8460, without TLS: behind whatever ends TLS for a public name of yours, the backend is
+given `https://HOST/v1/hooks/sales`, for its WebSocket `wss://HOST/v1/hooks/sales`. A variable must be set where `serve` was
+started; the file is read again when it changes. Then `voicegraph hooks check`, a first meeting, and
+`voicegraph hooks deliveries`. What was not signed rightly is kept nowhere: the backend shows the 401, and our answer says why.
+
 """
+
+AFTER_SETTING_UP = """
+Without an account there, `voicegraph replay --provider recall` sends what it would send.
+
+## What each of them is
+
+"""
+
+SETTING_UP = {
+    "recall": (
+        "the workspace's verification secret, `whsec_…`; of workspaces older than December 2025 that of status webhooks, too",
+        "real-time endpoints with `transcript.data`, `transcript.partial_data` and `participant_events.*`; the bot's status "
+        "webhooks, which alone say that it is over",
+    ),
+    "vexa": (
+        "the one that you give Vexa with the webhook's address",
+        "webhooks of a meeting's status; what its live WebSocket tells, by a client of yours",
+    ),
+    "attendee": (
+        "that of the webhook, base64, as Attendee shows it; `token:…` for the socket of sound",
+        "the triggers `transcript.update`, `participant_events.join_leave`, `chat_messages.update`, `bot.state_change`",
+    ),
+    "meetingbaas": (
+        "that of the webhook, `whsec_…`; `token:…` for callbacks and sockets",
+        "`bot.*`; streaming, where words are wanted while it goes on",
+    ),
+    "meetingbaas_v1": (
+        "the account's API key; `token:…` for the socket, whose URL has `meeting` and `sample_rate` as well",
+        "the bot's webhook",
+    ),
+    "jitsi": (
+        "`token:…`",
+        "jigasi's remote publisher, to `…?token=…`; or opus-transcriber-proxy, with the header `Authorization: Bearer …`",
+    ),
+    "livekit": ("`<API key>:<API secret>`", "LiveKit's webhooks, and what an agent of yours passes on"),
+    "pipecat": ("`whsec_…` or `token:…` of your own", "what an observer in your pipeline passes on"),
+    "daily": ("`hmac` of the webhook, base64", "`meeting.*`, `participant.*`, and what a bot of yours passes on"),
+    "fireflies": ("that of the webhook; and `api_key`", "the webhook that says a transcript is ready"),
+    "zoom": (
+        "the app's Secret Token",
+        "`recording.transcript_completed`, `meeting.started`, `meeting.ended`, `meeting.participant_joined`, "
+        "`meeting.participant_left`",
+    ),
+    "generic": ("`whsec_…` or `token:…` of your own, or none and a token of the space", "[GENERIC.md](GENERIC.md)"),
+}
+"""Of each provider: what its secret is, and what it is told to send."""
 
 TAIL = """
 Of LiveKit, Pipecat, Daily and Fireflies (live) no webhook has the words: a program of yours passes them on, as the head of each
@@ -42,7 +102,9 @@ was listened to goes with that. Of one meeting at most 6 GB are kept.
 
 
 def page() -> str:
-    return f"{HEAD}{live_table(declared_live())}\n{TAIL}"
+    declared = list(declared_live())
+    rows = [("provider", "the secret is", "have it send"), *((f"`{d.name}`", *SETTING_UP[d.name]) for d in declared)]
+    return f"{HEAD}{markdown_table(*rows)}\n{AFTER_SETTING_UP}{live_table(declared)}\n{TAIL}"
 
 
 if __name__ == "__main__":
