@@ -141,7 +141,9 @@ def hooks_router(runtime: Runtime, config: HooksConfig | None = None) -> APIRout
             async with room.connection():
                 proved = await runtime.reception.prove(source, opening, token=_shown(runtime, socket))
                 await socket.accept()
-                connection = Connection(runtime.reception, proved, opening, config.connection)
+                connection = Connection(
+                    runtime.reception, proved, opening, lambda: _shown(runtime, socket), config.connection
+                )  # fmt: skip
                 await _Line(socket, connection, config).run()
         except VoicegraphError as error:
             await _close(socket, error, config)
@@ -185,9 +187,10 @@ class _Line:
         self._came: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(config.messages)
         self._acks = socket.query_params.get("acks") == "1"
         self._hears = True
+        self._look_again = config.connection.look_again
 
     async def run(self) -> None:
-        """Until the other side ends it."""
+        """Until the other side ends it, or what opened it holds no more."""
         reading = asyncio.create_task(self._read())
         try:
             await self._take()
@@ -204,7 +207,7 @@ class _Line:
     async def _take(self) -> None:
         kept, ended = 0, False
         while not ended:
-            batch = [await self._came.get()]
+            batch = [await self._next()]
             while not self._came.empty():
                 batch.append(self._came.get_nowait())
             ended = batch[-1]["type"] == "websocket.disconnect"
@@ -215,6 +218,13 @@ class _Line:
                 told.append({"kept": kept})
             if not ended and self._hears:
                 await self._tell(told)
+
+    async def _next(self) -> Mapping[str, Any]:
+        while True:
+            try:
+                return await asyncio.wait_for(self._came.get(), self._look_again)
+            except TimeoutError:
+                await self._connection.look_again()
 
     async def _tell(self, told: Sequence[Mapping[str, object]]) -> None:
         try:

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,9 +16,11 @@ import pytest
 import websockets
 
 from service.api.hooks import HooksConfig
+from service.api.tokens import list_tokens, revoke
 from service.graph.deliveries import list_deliveries
 from service.graph.driver import Graph, GraphConfig
 from service.graph.paging import Page
+from service.pipelines.connections import ConnectionConfig
 from service.pipelines.deliveries import InboxConfig
 from tests.api.hook_builders import SENT, delivering, said
 
@@ -97,6 +100,39 @@ async def test_what_takes_too_long_to_come_or_to_be_kept_is_asked_for_again(grap
             assert refused.value.response.status_code == 429
         async with websockets.connect(url, additional_headers=headers):
             pass
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+@pytest.mark.parametrize("ends", ["token revoked", "token expired", "secret changed", "token of the source changed"])
+async def test_a_connection_ends_with_what_opened_it(graph: Graph, space: str, tmp_path: Path, ends: str, speaks: bool) -> None:
+    hooks = HooksConfig(connection=ConnectionConfig(look_again=0.2))
+    async with delivering(graph, tmp_path, hooks=hooks) as service:
+        backend = service.of(space)
+        tokens = backend.api.services.settings.tokens_file
+        until = datetime.now(UTC) + timedelta(seconds=2.0) if ends == "token expired" else None
+        token = backend.api.token("bot", scopes=("ingest",), expires_at=until) if "token" in ends else SENT
+        url, headers = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm?acks=1", {"Authorization": f"Bearer {token}"}
+        async with websockets.connect(url, additional_headers=headers) as socket:
+            await asyncio.sleep(0.5)
+            await socket.send(json.dumps(said("one")))
+            assert json.loads(await asyncio.wait_for(socket.recv(), 10)) == {"kept": 1}, "it was looked at and holds"
+            match ends:
+                case "token revoked":
+                    revoke(tokens, list_tokens(tokens)[0].id)
+                case "secret changed":
+                    (tmp_path / "sent").write_text("token:another")
+                case "token of the source changed":
+                    backend.lines.clear()
+                    backend.configure(tokens=["another"])
+            began = time.monotonic()
+            while speaks and time.monotonic() - began < 10 and socket.close_code is None:
+                await asyncio.sleep(0.3)
+                with suppress(websockets.ConnectionClosed):
+                    await socket.send(json.dumps(said("two")))
+            await asyncio.wait_for(socket.wait_closed(), 10)
+            reason = "no_such_source" if ends == "token of the source changed" else "signature_wrong"
+            assert (socket.close_code, socket.close_reason) == (1008, reason)
+        assert len(await backend.inbox()) <= (2 if ends != "token expired" else 9)
 
 
 async def test_while_neo4j_is_away_nothing_is_acknowledged_and_nothing_acknowledged_is_lost(
