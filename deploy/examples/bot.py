@@ -20,6 +20,7 @@ import uuid
 from datetime import UTC, datetime
 
 TRIES = 8
+AGAIN = (408, 429, 503)
 
 
 class Bot:
@@ -39,11 +40,8 @@ class Bot:
                 with urllib.request.urlopen(request, timeout=30):
                     return
             except urllib.error.HTTPError as answer:
-                if answer.code not in (
-                    408,
-                    429,
-                    503,
-                ):  # 401: the secret; 404: the source; 422: the event, and its field is named
+                # 401: the secret; 404: the source; 422: the event, and its field is named
+                if answer.code not in AGAIN:
                     sys.exit(f"{answer.code}: {answer.read().decode()}")
                 wait = float(answer.headers.get("retry-after", wait))
             except OSError as problem:
