@@ -72,7 +72,7 @@ class Signing(StrEnum):
 class AccountsWithin(StrEnum):
     """Within what an account that a delivery names is one login."""
 
-    PROVIDER = "all of it"
+    PROVIDER = "the provider"
     """Its own service gives them, to all who use it."""
     SOURCE = "the source"
     """Whoever runs it, or an app of theirs, chooses them: the same id from another source may be somebody else."""
@@ -103,6 +103,7 @@ class DeclaredLive:
     also: tuple[Signing, ...] = ()
     """Other ways that are taken as well."""
     accounts_within: AccountsWithin = AccountsWithin.SOURCE
+    """Where such an account is the same one: a binding holds no further."""
 
 
 def table(declared: Iterable[Declared]) -> str:
