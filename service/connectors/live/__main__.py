@@ -28,6 +28,16 @@ space = "home"                            # the one that you search: the setting
 secrets = ["env:RECALL_SECRET"]           # what the backend calls its secret, see below; or "file:/run/secrets/recall"
 ```
 
+| of a source | is | without it |
+|---|---|---|
+| `provider`, `space` | whose deliveries it has, and into which space they go | refused |
+| `secrets` | `env:NAME` or `file:/path` of each, never the secret itself | nothing can be proved, but by a token of the space |
+| `tokens` | ids of those tokens of the space (`voicegraph token list`) that may deliver | all with scope `ingest` |
+| `api_key` | as one of `secrets`: what fetches a transcript | none: Fireflies' are not fetched |
+| `listen` | sound is taken in, and voices are told apart in it | `false` |
+| `idle_minutes` | after so long without a delivery a meeting is over | 30 |
+| `issuers`, `verified_email` | of `generic`: whose accounts it may name, whether its e-mails are addresses; below | none, `false` |
+
 `voicegraph serve` listens on 127.0.0.1:8460, without TLS: behind whatever ends TLS for a public name of yours, the backend is
 given `https://HOST/v1/hooks/sales`, for its WebSocket `wss://HOST/v1/hooks/sales`. A variable must be set where `serve` was
 started; the file is read again when it changes. Then `voicegraph hooks check`, a first meeting, and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from service.connectors.declared import DeclaredLive, Signing
 from service.connectors.live import CONNECTORS, connector, declared_live
 from service.connectors.live.__main__ import page
+from service.connectors.live.sources import Source
 
 ROOT = Path(__file__).parents[4]
 CARRIES = (
@@ -25,6 +27,10 @@ CARRIES = (
 def test_the_page_of_backends_is_what_they_declare() -> None:
     assert page() == (ROOT / "service/connectors/LIVE.md").read_text()
     assert [declared.name for declared in declared_live()] == list(CONNECTORS)
+
+
+def test_the_page_of_backends_tells_every_field_that_a_source_has() -> None:
+    assert all(f"`{field.name}`" in page() for field in fields(Source) if field.name != "name")
 
 
 @pytest.mark.parametrize("declared", declared_live(), ids=lambda declared: declared.name)
