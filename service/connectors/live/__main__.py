@@ -36,7 +36,7 @@ secrets = ["env:RECALL_SECRET"]           # what the backend calls its secret, s
 | `api_key` | as one of `secrets`: what fetches a transcript | none: Fireflies' are not fetched |
 | `listen` | sound is taken in, and voices are told apart in it | `false` |
 | `idle_minutes` | after so long without a delivery a meeting is over | 30 |
-| `issuers`, `verified_email` | of `generic`: whose accounts it may name, whether its e-mails are addresses; below | none, `false` |
+| `issuers`, `verified_email` | of `generic`: whose accounts it may name, whether its e-mails count; see below | none |
 
 `voicegraph serve` listens on 127.0.0.1:8460, without TLS: behind whatever ends TLS for a public name of yours, the backend is
 given `https://HOST/v1/hooks/sales`, for its WebSocket `wss://HOST/v1/hooks/sales`. A variable must be set where `serve` was
