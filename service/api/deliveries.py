@@ -16,7 +16,8 @@ from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.connectors.live.sources import Source
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
-from service.graph.deliveries import DeliveryShown, DeliveryStatus, count_waiting, forget_dead, list_deliveries
+from service.graph.dead_letters import forget_dead
+from service.graph.deliveries import DeliveryShown, DeliveryStatus, count_waiting, list_deliveries
 from service.graph.paging import Page
 from service.pipelines.dead_letters import retry_dead_letters
 

@@ -127,7 +127,7 @@ def forget(ids: Ids = None, all_of_them: AllOfThem = False, space: SpaceName = N
     """
 
     async def work(services: Services) -> int:
-        from service.graph.deliveries import forget_dead
+        from service.graph.dead_letters import forget_dead
 
         named = await _named(services, ids or [], all_of_them)
         return await services.graph.write(forget_dead, services.settings.space, named)
@@ -138,7 +138,7 @@ def forget(ids: Ids = None, all_of_them: AllOfThem = False, space: SpaceName = N
 
 async def _named(services: Services, ids: list[str], all_of_them: bool) -> list[str]:
     """Raises InvalidInput unless either some are named or all are meant."""
-    from service.graph.deliveries import list_dead
+    from service.graph.dead_letters import list_dead
     from service.graph.paging import MAX_PAGE, Page
 
     if bool(ids) == all_of_them:

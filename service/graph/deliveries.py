@@ -216,13 +216,13 @@ async def deliveries_of(tx: Tx, meeting_id: str, *, first: int = 0, limit: int =
     """Those of the meeting that were taken in, in the order in which they were, from the `first`: what rebuilds its fold. For
     the worker; no gate stands before it."""
     found = await rows(tx, LIST_TAKEN_IN, meeting_id=meeting_id, first=first, limit=limit)
-    return [_stored(row["delivery"]) for row in found]
+    return [stored(row["delivery"]) for row in found]
 
 
 async def waiting(tx: Tx, meeting_id: str, *, now: datetime, limit: int = 500) -> list[StoredDelivery]:
     """Those of the meeting that are to be taken in by `now`, in the order in which they came. For the worker; no gate."""
     found = await rows(tx, LIST_WAITING, meeting_id=meeting_id, now=now, limit=limit)
-    return [_stored(row["delivery"]) for row in found]
+    return [stored(row["delivery"]) for row in found]
 
 
 MARK_DONE = """
@@ -315,56 +315,6 @@ async def list_deliveries(
     return paged(page, [row["place"] for row in found], shown)
 
 
-async def list_dead(tx: Tx, space: str, *, page: Page, source: str | None = None) -> Paged[DeliveryShown]:
-    """The dead letters of the space, newest first."""
-    return await list_deliveries(tx, space, page=page, statuses=(DeliveryStatus.DEAD,), source=source)
-
-
-LIST_DEAD_LETTERS = """
-UNWIND $ids AS id
-MATCH (d:Delivery {id: id, space: $space})
-WHERE d.status = 'dead'
-RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .carried, .binary, .connection, .opened_at} AS delivery
-"""
-
-RETRY_DEAD = """
-UNWIND $ids AS id
-CALL (id) {
-  MATCH (d:Delivery {id: id, space: $space})
-  WHERE d.status = 'dead'
-  MATCH (f:Meeting {id: d.meeting_id})
-  SET d.status = 'waiting', d.attempts = 0, d.error = null, d.next_at = $now, d.expires_at = f.expires_at,
-    d.seq = f.num_deliveries, f.num_deliveries = f.num_deliveries + 1, f.last_at = $now
-  RETURN d.id AS retried
-}
-RETURN retried
-"""
-
-FORGET_DELIVERIES = """
-UNWIND $ids AS id
-MATCH (d:Delivery {id: id, space: $space})
-WHERE d.status = 'dead'
-DETACH DELETE d
-RETURN count(*) AS gone
-"""
-
-
-async def list_dead_letters(tx: Tx, space: str, ids: Sequence[str]) -> list[StoredDelivery]:
-    """Those of `ids` that are dead, whole, for who reads them once more."""
-    return [_stored(row["delivery"]) for row in await rows(tx, LIST_DEAD_LETTERS, space=space, ids=list(ids))]
-
-
-async def retry_dead(tx: Tx, space: str, ids: Sequence[str], *, now: datetime) -> list[str]:
-    """Dead letters of meetings wait again, behind what came meanwhile; their ids. Those of no meeting are left as they are."""
-    return [row["retried"] for row in await rows(tx, RETRY_DEAD, space=space, ids=list(ids), now=now)]
-
-
-async def forget_dead(tx: Tx, space: str, ids: Sequence[str]) -> int:
-    """Delete those of `ids` that are dead; how many were."""
-    return int((await rows(tx, FORGET_DELIVERIES, space=space, ids=list(ids)))[0]["gone"])
-
-
 FORGET_EXPIRED = """
 MATCH (d:Delivery)
 WHERE d.expires_at <= $now AND d.status <> 'waiting'
@@ -428,7 +378,8 @@ def _body(found: Mapping[str, Any]) -> bytes | None:
     return base64.b64decode(found["body"]) if found["body_base64"] else str(found["body"]).encode()
 
 
-def _stored(found: Mapping[str, Any]) -> StoredDelivery:
+def stored(found: Mapping[str, Any]) -> StoredDelivery:
+    """As LIST_WAITING returns it."""
     plain = {name: found[name] for name in ("id", "meeting_id", "attempts", "provider", "source", "key", "received_at")}
     return StoredDelivery(
         **plain,

@@ -9,14 +9,8 @@ from datetime import UTC, datetime
 from service.connectors.live import Read, connector
 from service.connectors.live.sources import NoSuchSource, Source, Sources
 from service.errors import VoicegraphError
-from service.graph.deliveries import (
-    NewDelivery,
-    StoredDelivery,
-    forget_dead,
-    list_dead_letters,
-    retry_dead,
-    save_deliveries,
-)
+from service.graph.dead_letters import forget_dead, list_dead_letters, retry_dead
+from service.graph.deliveries import NewDelivery, StoredDelivery, save_deliveries
 from service.graph.driver import Graph, Tx
 from service.pipelines.delivered import as_delivery, new_delivery
 from service.pipelines.reception import check_read

@@ -8,21 +8,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from service.graph.dead_letters import forget_dead, list_dead, list_dead_letters, retry_dead
 from service.graph.deliveries import (
     Dead,
     DeliveryStatus,
     NewDelivery,
     count_waiting,
     deliveries_of,
-    forget_dead,
     forget_expired_deliveries,
-    list_dead,
-    list_dead_letters,
     list_deliveries,
     mark_done,
     mark_failed,
     meeting_id,
-    retry_dead,
     save_dead,
     save_deliveries,
     waiting,
