@@ -22,6 +22,7 @@ from service.api.stream import StreamConfig, stream_router
 from service.api.stream_following import Following, take_up
 from service.api.tokens import TokenFile
 from service.api.uploads import UploadConfig, Uploads
+from service.api.webhooks import leave_of
 from service.connectors.live.fetching import fetched
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
@@ -80,7 +81,9 @@ def create_app(
     inbox = Inbox(services.graph, incident, deliveries)
     call = CallConfig(private=settings.webhook_private)
     key = partial(find_key, settings.webhook_key_file)
-    caller = WebhookWorker(services.graph, key, incident, replace(webhooks or WorkerConfig(), call=call))
+    tokens = TokenFile(settings.tokens_file)
+    sends = replace(webhooks or WorkerConfig(), call=call)
+    caller = WebhookWorker(services.graph, key, partial(leave_of, tokens), incident, sends)
     tapes = Tapes(settings.meetings_dir)
     reception = Reception(services.graph, services.sources, inbox, incident, tapes)
     worker = Meetings(
@@ -92,7 +95,7 @@ def create_app(
         arrived=inbox.arrived,
         config=meetings,
     )
-    runtime = Runtime(services, TokenFile(settings.tokens_file), uploads, queue, reception, following=following)
+    runtime = Runtime(services, tokens, uploads, queue, reception, following=following)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:

@@ -4,7 +4,7 @@ are shown once, when they are made, and addresses without their query, which may
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
@@ -14,9 +14,11 @@ from service.api.context import Context, Info, global_id, local_id
 from service.api.cursors import page
 from service.api.jobs import once_per_key
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound, expected
+from service.api.tokens import TokenFile
 from service.errors import InvalidInput as BadInput
 from service.graph.webhook_deliveries import DeliveryStatus, WebhookDelivery, list_deliveries, replay_one
 from service.graph.webhooks import (
+    COMMAND_LINE,
     Webhook,
     WebhookStatus,
     WhyDisabled,
@@ -25,8 +27,9 @@ from service.graph.webhooks import (
     list_webhooks,
     set_status,
 )
+from service.graph.write_events import FORGOTTEN
 from service.pipelines.webhook_call import shown_url
-from service.pipelines.webhooks import whose_eyes
+from service.pipelines.webhooks import has_leave, whose_eyes
 from service.types.events import EventKind
 from service.types.ids import derived
 from service.types.plain import short
@@ -200,7 +203,7 @@ async def _add(context: Context, url: str, kinds: list[EventKind], person_id: st
     async def do() -> Mapping[str, Any]:
         nonlocal secret
         made = await context.services.webhooks().add(
-            context.space, url, kinds, person=person, made_by=principal.account_id, id=id
+            context.space, url, kinds, person=person, made_by=principal.account_id, token_id=_token(context), id=id
         )
         secret = made.secret
         return {"webhook_id": made.webhook.id}
@@ -229,6 +232,23 @@ async def _rotate(context: Context, id: str, key: str) -> WebhookMadeType:
     return WebhookMadeType(webhook=await _webhook(context, id), secret=secret)
 
 
+def _token(context: Context) -> str | None:
+    return context.entry.id if context.entry else None
+
+
+def leave_of(tokens: TokenFile, webhook: Webhook) -> bool:
+    """Whether who answers for it may have told now what it is told of: the token is live, and has the scopes and the person
+    that it takes. What the command line made is the machine's. Raises TokensUnreadable."""
+    if webhook.token_id is None:
+        return webhook.made_by == COMMAND_LINE
+    entry = next((one for one in tokens.entries() if one.id == webhook.token_id), None)
+    given = webhook.space
+    space = given.removeprefix(FORGOTTEN).partition("/")[2] if given.startswith(FORGOTTEN) else given
+    if entry is None or entry.space != space or not entry.is_live(datetime.now(UTC)):
+        return False
+    return has_leave(entry.principal, webhook)
+
+
 async def enable_webhook(
     info: Info,
     id: Which,
@@ -244,7 +264,10 @@ async def _enable(context: Context, id: str, enabled: bool, key: str) -> Webhook
     status = WebhookStatus.ACTIVE if enabled else WebhookStatus.DISABLED
 
     async def do() -> Mapping[str, Any]:
-        await context.services.graph.write(set_status, context.space, id, status, actor=principal.account_id)
+        graph, space = context.services.graph, context.space
+        if enabled:  # from now on who enables it answers for it
+            whose_eyes(principal, (await graph.read(get_webhook, space, id)).person_id)
+        await graph.write(set_status, space, id, status, actor=principal.account_id, token_id=_token(context))
         return {"webhook_id": id}
 
     await once_per_key(context, principal, "enable_webhook", key, {"webhook": id, "enabled": enabled}, do)

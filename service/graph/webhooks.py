@@ -15,6 +15,8 @@ from service.graph.driver import Tx, rows
 from service.types.events import EventKind
 from service.types.ids import fresh
 
+COMMAND_LINE = "command-line"
+"""Who made what was made on the machine itself."""
 MAX_WEBHOOKS = 50
 """Of one space; each event is written once for each that is told of it, in the transaction that makes it true."""
 
@@ -38,6 +40,8 @@ class WhyDisabled(StrEnum):
     """It answered 410: it wants no more."""
     PAUSED = "paused"
     """Somebody did it."""
+    LEAVE_ENDED = "leave_ended"
+    """The token that it was made with is gone, or may not have told any more what it is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,9 @@ class Webhook:
     url: str
     kinds: tuple[EventKind, ...]
     made_by: str
-    """Id of the account, or `command-line`."""
+    """Id of the account, or `command-line`; of who enabled it last, if somebody did."""
+    token_id: str | None
+    """Of that account's token; None: it was the command line."""
     person_id: str | None
     """With whose eyes it is told of what happens; None: it is told of all of the space."""
     status: WebhookStatus
@@ -71,6 +77,7 @@ class NewWebhook:
     url: str
     kinds: tuple[EventKind, ...]
     made_by: str
+    token_id: str | None
     person_id: str | None
     key: str
 
@@ -101,7 +108,15 @@ RETURN w {.*} AS webhook ORDER BY w.created_at, w.id
 SET_STATUS = """
 MATCH (w:Webhook {id: $id, space: $space})
 SET w.status = $status, w.disabled_why = $why, w.failures = 0
+SET w += CASE WHEN $why IS NULL THEN {made_by: $actor, token_id: $token_id} ELSE {} END
 RETURN w {.*} AS webhook
+"""
+
+END_LEAVE = """
+MATCH (w:Webhook {id: $id, space: $space, status: 'active'})
+WHERE w.made_by = $made_by AND coalesce(w.token_id, '') = $token_id
+SET w.status = 'disabled', w.disabled_why = 'leave_ended'
+RETURN w.id AS id
 """
 
 ROTATE = """
@@ -129,6 +144,7 @@ async def save_webhook(tx: Tx, new: NewWebhook) -> Webhook:
         "url": new.url,
         "kinds": [kind.value for kind in new.kinds],
         "made_by": new.made_by,
+        "token_id": new.token_id,
         "person_id": new.person_id,
         "key": new.key,
     }
@@ -147,13 +163,25 @@ async def list_webhooks(tx: Tx, space: str) -> list[Webhook]:
     return [webhook_of(row["webhook"]) for row in await rows(tx, LIST_WEBHOOKS, space=space)]
 
 
-async def set_status(tx: Tx, space: str, id: str, status: WebhookStatus, *, actor: str) -> Webhook:
-    """From now on active, with what still waits for it, or not. Audited. Raises NotFound."""
+async def set_status(tx: Tx, space: str, id: str, status: WebhookStatus, *, actor: str, token_id: str | None = None) -> Webhook:
+    """From now on active, with what still waits for it, or not. Who makes it active answers for it from then on: `actor`, with
+    the token of this id (None: on the command line). Audited. Raises NotFound."""
     why = None if status is WebhookStatus.ACTIVE else WhyDisabled.PAUSED.value
-    changed = _only(await rows(tx, SET_STATUS, space=space, id=id, status=status.value, why=why), id)
+    answers = {"actor": actor, "token_id": token_id}
+    changed = _only(await rows(tx, SET_STATUS, space=space, id=id, status=status.value, why=why, **answers), id)
     action = "enable_webhook" if status is WebhookStatus.ACTIVE else "disable_webhook"
     await save_audit_event(tx, space, actor=actor, action=action, target=id, why="", occasion=fresh())
     return changed
+
+
+async def end_leave(tx: Tx, webhook: Webhook) -> None:
+    """Disable it, for who answers for it may not have it told any more; unless somebody else does by now. Audited."""
+    who = {"made_by": webhook.made_by, "token_id": webhook.token_id or ""}
+    if await rows(tx, END_LEAVE, space=webhook.space, id=webhook.id, **who):
+        action, occasion = "end_leave_of_webhook", fresh()
+        await save_audit_event(
+            tx, webhook.space, actor=webhook.made_by, action=action, target=webhook.id, why="", occasion=occasion
+        )
 
 
 async def rotate(tx: Tx, space: str, id: str, *, key: str, actor: str) -> Webhook:
@@ -187,6 +215,7 @@ def webhook_of(row: Mapping[str, Any]) -> Webhook:
         url=row["url"],
         kinds=tuple(EventKind(kind) for kind in row["kinds"]),
         made_by=row["made_by"],
+        token_id=row.get("token_id"),
         person_id=row.get("person_id"),
         status=WebhookStatus(row["status"]),
         disabled_why=WhyDisabled(why) if why else None,

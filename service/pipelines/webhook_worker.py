@@ -17,7 +17,7 @@ from service.graph.access import read_scope
 from service.graph.driver import Graph, Tx
 from service.graph.events import find_told, is_last, told_last
 from service.graph.webhook_deliveries import Claimed, DeliveryStatus, Sent, claim_due, save_sent
-from service.graph.webhooks import Webhook
+from service.graph.webhooks import Webhook, end_leave
 from service.graph.write_events import FORGOTTEN, forget_events
 from service.pipelines.webhook_call import CallConfig, Called, Caller
 from service.pipelines.webhook_secrets import WebhookKey
@@ -58,6 +58,9 @@ FORGOTTEN_AT_ONCE = 5_000  # nodes a transaction: some 0.1 s
 Incident = Callable[[BaseException], str]
 """Logs an unexpected error without its words; the number it is filed under."""
 
+Leave = Callable[[Webhook], bool]
+"""Whether who answers for a webhook may have told now what it is told of."""
+
 
 class WebhookWorker:
     """`start` and `stop` frame its life. What it has when it stops is due again when its lease is over."""
@@ -66,10 +69,11 @@ class WebhookWorker:
         self,
         graph: Graph,
         key: Callable[[], WebhookKey | None],
+        leave: Leave,
         incident: Incident,
         config: WorkerConfig | None = None,
     ) -> None:
-        self._graph, self._find_key, self._incident = graph, key, incident
+        self._graph, self._find_key, self._leave, self._incident = graph, key, leave, incident
         self._config = config or WorkerConfig()
         self._lease = fresh()
         self._flying: Counter[str] = Counter()
@@ -138,6 +142,11 @@ class WebhookWorker:
     async def _sent(self, claimed: Claimed, key: WebhookKey, caller: Caller) -> Sent:
         if claimed.attempts > self._config.max_attempts:  # each ended without a result: the process died, or the graph was gone
             return Sent(claimed.id, DeliveryStatus.DEAD, error="interrupted")
+        if not await asyncio.to_thread(self._leave, claimed.webhook):
+            if claimed.webhook.space.startswith(FORGOTTEN):  # nothing is to be written of it any more
+                return Sent(claimed.id, DeliveryStatus.DEAD, error="leave_ended")
+            await self._graph.write(end_leave, claimed.webhook)
+            return Sent(claimed.id, DeliveryStatus.WAITING, datetime.now(UTC), error="leave_ended")
         told = await look_anew(self._graph, claimed.webhook, claimed.event)
         if told is None:
             return Sent(claimed.id, DeliveryStatus.WITHHELD)

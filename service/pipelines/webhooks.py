@@ -54,6 +54,14 @@ def whose_eyes(principal: Principal, person: str | None) -> str | None:
     raise WebhookNotAllowed(reason="This token may not ask for that person, nor have them told.")
 
 
+def has_leave(principal: Principal, webhook: Webhook) -> bool:
+    """Whether who has this token may have told today what the webhook is told of."""
+    try:
+        return "admin" in principal.scopes and whose_eyes(principal, webhook.person_id) == webhook.person_id
+    except WebhookNotAllowed:
+        return False
+
+
 class Webhooks:
     """`key`: of this service; read anew each time, so that a file put in its place holds at once."""
 
@@ -61,17 +69,25 @@ class Webhooks:
         self._graph, self._key, self._config = graph, key, config
 
     async def add(
-        self, space: str, url: str, kinds: Sequence[EventKind], *, person: str | None, made_by: str, id: str | None = None
+        self,
+        space: str,
+        url: str,
+        kinds: Sequence[EventKind],
+        *,
+        person: str | None,
+        made_by: str,
+        token_id: str | None = None,
+        id: str | None = None,
     ) -> WithSecret:
-        """`person`: as `whose_eyes` gave it; `id`: for a caller who may ask twice. Raises InvalidInput, NotFound,
-        TooManyWebhooks, WebhookKeyUnusable."""
+        """`person`: as `whose_eyes` gave it; `token_id`: of who makes it, None on the command line; `id`: for a caller
+        who may ask twice. Raises InvalidInput, NotFound, TooManyWebhooks, WebhookKeyUnusable."""
         if not kinds:
             raise InvalidInput(what="the kinds of events", given="none", needed="at least one")
         if person is not None and not await self._graph.read(list_known_people, space, [person]):
             raise NotFound(kind="person", id=person)
         key = await asyncio.to_thread(self._key)
         kept = tuple(dict.fromkeys(kinds))
-        new = NewWebhook(id or fresh(), space, checked_url(url, self._config), kept, made_by, person, key.id)
+        new = NewWebhook(id or fresh(), space, checked_url(url, self._config), kept, made_by, token_id, person, key.id)
         return self._with_secret(await self._graph.write(save_webhook, new), key)
 
     async def rotate(self, space: str, id: str, *, actor: str) -> WithSecret:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from service.api.tokens import list_tokens, revoke
+from service.api.tokens import TokenFile, _write, list_tokens, revoke
 from service.graph.driver import Graph
 from service.graph.write_consents import save_consent
 from service.graph.write_events import save_event, save_session_events
@@ -163,6 +163,51 @@ async def test_who_may_have_what_told(api: Api, world: World) -> None:
     assert (await add(api, api.token("boss", scopes=ADMIN), "http://example.org/"))["__typename"] == "InvalidInput"
     for query in (LIST, DELIVERIES):
         assert await api.code(query, api.token("ana", person_id=ana, scopes=["ask", "ingest", "read_all"])) == "not_allowed"
+
+
+async def test_a_webhook_is_told_no_more_than_its_makers_token_may_now(api: Api, world: World) -> None:
+    """Revoked, expired, without the scope or the person by now, moved to another space."""
+    ana, ben = world.person("ana"), world.person("ben")
+    path = api.services.settings.tokens_file
+    kinds: dict[str, tuple[dict[str, Any], str | None, dict[str, Any] | None]] = {
+        "revoked": ({"scopes": ADMIN}, None, None),
+        "expired": ({"scopes": ADMIN}, None, {"expires_at": datetime.now(UTC) - timedelta(seconds=1)}),
+        "no read_all": ({"scopes": ADMIN}, None, {"scopes": frozenset({"admin"})}),
+        "no admin": ({"scopes": ADMIN}, None, {"scopes": frozenset({"read_all"})}),
+        "not for ben": ({"scopes": ["admin"], "may_act_for": [ben]}, ben, {"may_act_for": frozenset()}),
+        "not ana's": ({"scopes": ["admin"], "person_id": ana}, None, {"person_id": ben}),
+        "elsewhere": ({"scopes": ADMIN}, None, {"space": f"test-{fresh()}"}),
+        "as before": ({"scopes": ["admin"], "may_act_for": [ben, ana]}, ben, {"may_act_for": frozenset({ben})}),
+    }
+    tokens = {name: api.token(name, **given) for name, (given, _, _) in kinds.items()}
+    boss = api.token("boss", scopes=ADMIN)
+    ids = {}
+    async with receiving() as receiver:
+        for name, (_, person, _) in kinds.items():
+            made = await add(api, tokens[name], f"{receiver.url}/{name.replace(' ', '-')}", "SESSION_READY", person=person)
+            ids[made["webhook"]["id"]] = name
+        for name, (_, _, now) in kinds.items():
+            entry = TokenFile(path).find(tokens[name])
+            assert entry is not None
+            others = [one for one in list_tokens(path) if one.id != entry.id]
+            _write(path, [*others, *([replace(entry, **now)] if now else [])])
+        await api.services.graph.write(save_session_events, api.space, world.session("kitchen"))
+        async with asyncio.timeout(30):
+            while True:
+                listed = {ids[one["id"]]: one for one in (await api.data(LIST, boss))["webhooks"]}
+                if sum(one["disabledWhy"] == "LEAVE_ENDED" for one in listed.values()) == len(kinds) - 1:
+                    break
+                await asyncio.sleep(0.1)
+        (one,) = await receiver.until(1)
+        assert one.path.endswith("/as-before") and listed["as before"]["status"] == "ACTIVE"
+        revoked = next(id for id, name in ids.items() if name == "revoked")
+        for_ben = next(id for id, name in ids.items() if name == "not for ben")
+        weak = api.token("weak", scopes=["admin"])
+        for id in (revoked, for_ben):
+            assert (await api.data(change("enableWebhook"), weak, id=id))["enableWebhook"]["__typename"] == "NotAllowed"
+        enabled = await api.data(change("enableWebhook", "... on WebhookChanged { webhook { status } }"), boss, id=revoked)
+        assert enabled["enableWebhook"]["webhook"]["status"] == "ACTIVE", "and who enabled it answers for it"
+        assert len(await receiver.until(2)) == 2
 
 
 async def test_webhooks_of_another_space_are_not_there(api: Api) -> None:

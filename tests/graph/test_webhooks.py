@@ -20,12 +20,12 @@ from service.graph.driver import Graph, GraphConfig, Tx, changes, rows
 from service.graph.forget_space import forget_space
 from service.graph.paging import Page
 from service.graph.webhook_deliveries import DeliveryStatus, WebhookDelivery, list_deliveries, replay_one
-from service.graph.webhooks import Webhook, WebhookStatus, WhyDisabled, forget_webhook, get_webhook, set_status
+from service.graph.webhooks import Webhook, WebhookStatus, WhyDisabled, end_leave, forget_webhook, get_webhook, set_status
 from service.graph.write_consents import save_consent
 from service.graph.write_events import save_event, save_session_events
 from service.pipelines.webhook_call import CallConfig
 from service.pipelines.webhook_secrets import WebhookKey, find_key, load_key
-from service.pipelines.webhook_worker import WebhookWorker, WorkerConfig, expire_events
+from service.pipelines.webhook_worker import Leave, WebhookWorker, WorkerConfig, expire_events
 from service.pipelines.webhooks import Webhooks, WithSecret
 from service.types.events import EventKind, NewEvent
 from service.types.ids import fresh
@@ -48,6 +48,7 @@ class Office:
     def __init__(self, graph: Graph, space: str, file: Path) -> None:
         self.graph, self.space, self.file = graph, space, file
         self.webhooks = Webhooks(graph, lambda: load_key(file), CALL)
+        self.leave: Leave = lambda webhook: True
 
     async def add(
         self, to: Receiver | str, *kinds: EventKind, person: str | None = None, made_by: str = "command-line"
@@ -57,7 +58,8 @@ class Office:
 
     @asynccontextmanager
     async def working(self, config: WorkerConfig = QUICK, key: WebhookKey | None = None) -> AsyncIterator[None]:
-        worker = WebhookWorker(self.graph, (lambda: key) if key else lambda: find_key(self.file), incident, config)
+        found = (lambda: key) if key else lambda: find_key(self.file)
+        worker = WebhookWorker(self.graph, found, self.leave, incident, config)
         await worker.start()
         try:
             yield
@@ -155,6 +157,39 @@ async def test_an_address_at_which_nothing_arrives_is_left_alone_until_it_is_ena
             assert await office.webhooks.replay(office.space, hook.id, began, None) == 3
             await office.settled(DeliveryStatus.SENT, n=3)
     assert len({one.id for one in receiver.arrived}) == 3
+
+
+async def test_who_answers_for_a_webhook_is_asked_before_each_telling_and_it_ends_with_their_leave(office: Office) -> None:
+    allowed = True
+    office.leave = lambda webhook: allowed
+    async with receiving() as receiver:
+        made = await office.add(receiver)
+        async with office.working():
+            (event,) = await office.happens()
+            await office.settled(DeliveryStatus.SENT)
+            allowed = False
+            (later,) = await office.happens()
+            async with asyncio.timeout(20):
+                while (hook := await office.now(made.webhook.id)).status is WebhookStatus.ACTIVE:  # noqa: ASYNC110
+                    await asyncio.sleep(0.03)
+            assert hook.disabled_why is WhyDisabled.LEAVE_ENDED
+            await asyncio.sleep(0.3)
+            assert [one.id for one in receiver.arrived] == [event]
+            allowed = True
+            await office.graph.write(set_status, office.space, hook.id, WebhookStatus.ACTIVE, actor="boss", token_id="t")
+            await office.settled(DeliveryStatus.SENT, n=2)
+    assert [one.id for one in receiver.arrived] == [event, later]
+    hook = await office.now(made.webhook.id)
+    assert (hook.made_by, hook.token_id, hook.disabled_why) == ("boss", "t", None)
+
+
+async def test_leave_that_ended_of_one_does_not_end_that_of_who_took_over(office: Office) -> None:
+    before = (await office.add("https://example.org/hook")).webhook
+    await office.graph.write(set_status, office.space, before.id, WebhookStatus.ACTIVE, actor="boss", token_id="t")
+    await office.graph.write(end_leave, before)
+    assert (await office.now(before.id)).status is WebhookStatus.ACTIVE
+    await office.graph.write(end_leave, await office.now(before.id))
+    assert (await office.now(before.id)).disabled_why is WhyDisabled.LEAVE_ENDED
 
 
 async def test_a_receiver_that_is_gone_is_not_asked_again(office: Office) -> None:

@@ -32,7 +32,7 @@ PUBLIC, PRIVATE = CallConfig(), CallConfig(private=True)
 
 def a_webhook(generation: int = 1, rotated_at: datetime | None = None) -> Webhook:
     return Webhook(
-        "w1", "home", "https://example.org", tuple(EventKind), "boss", None, WebhookStatus.ACTIVE, None, generation, rotated_at,
+        "w1", "home", "https://example.org", tuple(EventKind), "boss", None, None, WebhookStatus.ACTIVE, None, generation, rotated_at,
         KEY.id, 0, None, NOW,
     )  # fmt: skip
 
