@@ -173,11 +173,14 @@ def _check(source: Source, sources: Sources) -> Checked:
         secrets = sources.secrets(source)
         num_secrets = len(secrets)
         check_secrets(connector(source.provider).verify, secrets, source=source.name, at=datetime.now(UTC))
-        sources.api_key(source)
-        if not num_secrets and Signing.TOKEN not in connector(source.provider).declared.also:
+        api_key = sources.api_key(source)
+        declared = connector(source.provider).declared
+        if not num_secrets and Signing.TOKEN not in declared.also:
             problem = "It names no secret: nothing that it delivers can be proved."
-        elif not num_secrets:
+        elif not num_secrets and not source.tokens:
             problem = "It names no secret: only who shows a token of ours with the scope `ingest` can deliver."
+        elif declared.needs_api_key and not api_key:
+            problem = "It has no api_key: the transcripts that it points to cannot be fetched."
     except VoicegraphError as error:
         problem = str(error)
     return Checked(

@@ -104,6 +104,8 @@ class DeclaredLive:
     """Other ways that are taken as well."""
     accounts_within: AccountsWithin = AccountsWithin.SOURCE
     """Where such an account is the same one: a binding holds no further."""
+    needs_api_key: bool = False
+    """What it points to is fetched with the source's `api_key`."""
 
 
 def table(declared: Iterable[Declared]) -> str:

@@ -43,6 +43,14 @@ async def test_sources_are_listed_and_checked_without_their_secrets(
     (tmp_path / "hooks.toml").write_text(SOURCES.format(space=space).partition("[sources.bare]")[0])
     shown = await typed("hooks", "check")
     assert "heard" in shown and "whsec_" not in shown and "bm90" not in shown
+    (tmp_path / "hooks.toml").write_text(
+        SOURCES.format(space=space).replace("generic", "fireflies").partition("[sources.bare]")[0]
+    )
+    assert "no api_key" in (await typed("hooks", "list", "--json"))[0]["problem"]
+    (tmp_path / "hooks.toml").write_text(
+        f"[sources.bare]{SOURCES.format(space=space).partition('[sources.bare]')[2]}tokens = ['t1']\n"
+    )
+    assert (await typed("hooks", "check", "--json"))[0]["problem"] is None
     (tmp_path / "hooks.toml").write_text("[sources.CRM]\n")
     assert "sources_unreadable" in await typed("hooks", "list", code=1)
 

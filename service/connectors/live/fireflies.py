@@ -49,6 +49,7 @@ class Fireflies:
         signing=Signing.BODY,
         accounts="email of who was invited",
         accounts_within=AccountsWithin.PROVIDER,
+        needs_api_key=True,
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
