@@ -111,7 +111,7 @@ class Meeting:
         self._room = _room_of(feed)
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
-        self._taken_up = self._rebuilt = self._one_by_one = False
+        self._taken_up = self._rebuilt = self._one_by_one = self._passed = False
         self._is_kept = True
         """All that was taken in. Else it is not known any more what it said, and nothing is added to it."""
         self._closed = feed.status is MeetingStatus.CLOSED
@@ -269,15 +269,23 @@ class Meeting:
         self._note(outcomes)
         session = self._session
         if session is not None:
-            if self._rebuilt and self._is_kept:
+            if self._rebuilt and self._is_kept and self._is_told:
                 session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
                 self._rebuilt = False
+            self._passed = True
             await session.write(one_by_one=self._one_by_one)
             if session.reads_in == 0.0:
                 await session.let_read()
             self._closed = self._closed and session.status is not SessionStatus.OPEN
         if self._state.finished and not self._closed:
             await self._close(is_last=is_last)
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether the fold has told all that it knows of. Of what it has not yet, who had the meeting before may have written
+        some: their clock was ahead, or they saw time pass between deliveries that are folded at once now."""
+        pending = bool(self._state.waiting) or any(True for _ in self._state.open.items())
+        return not pending and (self._passed or self._state.finished)
 
     def _note(self, outcomes: Sequence[Outcome]) -> None:
         if self._session is not None:

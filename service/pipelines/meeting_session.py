@@ -144,7 +144,8 @@ class MeetingSession:
             raise TooLate(meeting=self._feed.id)
 
     def withdraw_others(self, keys: Iterable[str]) -> None:
-        """What is written beside the turns with these keys is gone: for who has just folded all of the meeting's deliveries."""
+        """What is written beside the turns with these keys is gone: for who has folded all of the meeting's deliveries, and was
+        told all that they tell."""
         kept = {message_id(self.id, key) for key in keys}
         self._beside = [id for id in self._there if id not in kept]
 

@@ -48,11 +48,12 @@ def plan(
     next_index: int,
 ) -> Plan:
     """`told`: turns by key that may be otherwise than written, in the order in which they were told; None: gone. `there`: what
-    is written, by message; `labels`: of its voices; `beside`: ids of messages of no turn. `participants`: by track, all that
+    is written, by message; `labels`: of its voices; `beside`: ids of messages of no turn, which go; of
+    those that somebody looked at and put right, none goes without being told gone. `participants`: by track, all that
     are known."""
     again: list[TurnThere] = []
     new: list[TurnThere] = []
-    withdrawn = [id for id in beside if id in there]
+    withdrawn = [id for id in beside if id in there and not there[id].is_corrected]
     for key, turn in told.items():
         id = message_id(session_id, key)
         before = there.get(id)

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from service.graph.inbox import list_unknown
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
 from service.graph.spaces import ensure_space
-from service.pipelines import meeting_session
+from service.pipelines import meeting, meeting_session
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.facts import RememberFacts
 from service.pipelines.meetings import Meetings, MeetingsConfig
@@ -59,6 +59,13 @@ SETTLES = 2.05
 VOICES = "MATCH (l:LocalSpeaker {space: $space}) RETURN l.label AS label"
 STATEMENTS = "MATCH (f:Fact {space: $space}) RETURN f.statement AS statement"
 ERRORS = "MATCH (d:Delivery {space: $space, status: 'dead'}) RETURN d.error AS error"
+WRITE_ANOTHER = """
+MATCH (l:LocalSpeaker)-[:UTTERED]->(m:Message {space: $space, text: 'Two.'})-[:IN_SESSION]->(s:Session)
+CREATE (n:Message {id: m.id + 'x'})
+SET n += m {.*, id: m.id + 'x', index: 7}
+MERGE (n)-[:IN_SESSION]->(s)
+MERGE (l)-[:UTTERED]->(n)
+"""
 FORGET_INBOX = "MATCH (n:Delivery|Meeting|MeetingWork {space: $space}) DETACH DELETE n"
 
 
@@ -391,3 +398,48 @@ async def test_what_was_left_out_is_tried_once_more_before_the_end(graph: Graph,
         session = await _all_written(worker, graph, space)
     assert [t["text"] for t in await turns(graph, space)] == ["Sentence 1.", "This breaks it.", "Sentence 2."]
     assert session["words_left_out"] == 0
+
+
+async def test_what_the_next_worker_has_not_told_yet_stays_as_the_one_before_wrote_it(
+    graph: Graph, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of the one before is ahead; so it told a turn before its time, a partial too, and was killed."""
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + timedelta(seconds=30.0)
+
+    def seconds() -> float:
+        return (datetime.now(UTC) - BEGAN).total_seconds()
+
+    id = "MATCH (m:Message {space: $space}) RETURN m.id AS id, m.created_at AS at ORDER BY m.index"
+    with monkeypatch.context() as ahead:
+        ahead.setattr(meeting, "datetime", Ahead)
+        async with a_worker(graph, space, tmp_path, **GOES_ON) as first:
+            await deliver(graph, space, began(), said(ANA, "One.", 1.0), at=2.0)
+            await deliver(graph, space, said(BO, "Two.", 3.0), at=seconds())
+            await first.settle(PATIENCE)
+            before = await graph.read(rows, id, space=space)
+            assert len(before) == 2
+    async with a_worker(graph, space, tmp_path, **GOES_ON) as second:
+        await second.settle(PATIENCE)
+        assert await graph.read(rows, id, space=space) == before
+        await deliver(graph, space, said(ANA, "Three.", 9.0), at=seconds() - SETTLES)
+        await second.settle(PATIENCE)
+        await asyncio.sleep(SETTLES)
+        await second.settle(PATIENCE)
+        assert (await graph.read(rows, id, space=space))[:2] == before
+    assert [t["text"] for t in await turns(graph, space)] == ["One.", "Two.", "Three."]
+
+
+async def test_what_is_no_turn_any_more_goes_though_who_wrote_it_was_killed(graph: Graph, space: str, tmp_path: Path) -> None:
+    """Once the next one was told all that there is."""
+    async with a_worker(graph, space, tmp_path, **GOES_ON) as first:
+        await deliver(graph, space, began(), said(ANA, "One.", 1.0), said(BO, "Two.", 3.0), at=4.0)
+        await first.settle(PATIENCE)
+    await graph.write(changes, WRITE_ANOTHER, space=space)
+    async with a_worker(graph, space, tmp_path) as second:
+        await deliver(graph, space, ended(), at=60.0)
+        await _all_written(second, graph, space)
+    assert [t["text"] for t in await turns(graph, space)] == ["One.", "Two."]

@@ -138,3 +138,12 @@ def test_what_somebody_said_of_a_turn_no_label_undoes(
     assert not found.changes.undecided
     after = applied(found, there)
     assert all(after[id].is_corrected for id in there if id in after)
+
+
+@given(st.sampled_from(["decision", "reason"]), _told)
+def test_what_somebody_put_right_goes_only_where_it_is_told_gone(what: str, first: dict[str, Turn | None]) -> None:
+    there = applied(planned(told_of(first), {}), {})
+    assert planned({}, there, beside=list(there)).changes.withdrawn == list(there)
+    there = {id: replace(turn, **{what: "corrected"}) for id, turn in there.items()}  # type: ignore[arg-type]
+    assert not planned({}, there, beside=list(there))
+    assert planned(dict.fromkeys(first), there).changes.withdrawn == list(there)
