@@ -21,6 +21,12 @@ class MeetingTaken(VoicegraphError):
     http_status = 409
 
 
+class SessionGoesOn(VoicegraphError):
+    code = "session_goes_on"
+    says = "The session of meeting {id} is open: it is closed first. Nothing was written."
+    http_status = 409
+
+
 class MeetingStatus(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
@@ -61,9 +67,12 @@ MATCH (f:Meeting {id: id})
 WHERE $sources IS NULL OR [f.space, f.source] IN $sources
 OPTIONAL MATCH (w:MeetingWork {id: id})
 WITH f, w, since
-WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
-RETURN f.id AS id
-ORDER BY since, id LIMIT $limit
+WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by STARTS WITH $worker
+WITH f, since ORDER BY since, f.id
+WITH f.space AS space, collect(f.id)[..$limit] AS ids
+UNWIND range(0, size(ids) - 1) AS place
+RETURN ids[place] AS id, space
+ORDER BY place, space LIMIT $limit
 """
 
 LIST_IDLE = """
@@ -81,9 +90,12 @@ MATCH (f:Meeting)
 WHERE f.status = 'open' AND ($sources IS NULL OR [f.space, f.source] IN $sources)
 OPTIONAL MATCH (w:MeetingWork {id: f.id})
 WITH f, w
-WHERE w.leased_until IS NULL OR w.leased_until < $now
-RETURN f.id AS id
-ORDER BY f.last_at, id LIMIT $limit
+WHERE (w.leased_until IS NULL OR w.leased_until < $now) AND (w.due_at IS NULL OR w.due_at <= $now)
+WITH f ORDER BY f.last_at, f.id
+WITH f.space AS space, collect(f.id)[..$limit] AS ids
+UNWIND range(0, size(ids) - 1) AS place
+RETURN ids[place] AS id, space
+ORDER BY place, space LIMIT $limit
 """
 
 ENSURE_WORK = """
@@ -99,9 +111,24 @@ UNWIND $ids AS id
 MATCH (w:MeetingWork {id: id})
 WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 MATCH (f:Meeting {id: id})
-SET w.leased_by = $worker, w.leased_until = $until
+SET w.leased_by = $worker, w.leased_until = $until, w.due_at = null
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
           num_folded: w.num_folded, first_folded: w.first_folded, after: w.after} AS meeting
+"""
+
+RENEW_LEASES = """
+UNWIND $leases AS lease
+MATCH (w:MeetingWork {id: lease.id})
+WHERE w.leased_by = lease.by
+SET w.leased_until = $until
+RETURN w.id AS id
+"""
+
+LET_REST = """
+UNWIND $leases AS lease
+MATCH (w:MeetingWork {id: lease.id})
+WHERE w.leased_by = lease.by
+SET w.leased_by = null, w.leased_until = null, w.due_at = lease.due_at
 """
 
 LOCK_WORK = """
@@ -114,16 +141,16 @@ MATCH (w:MeetingWork {id: $id})
 RETURN w.leased_by = $worker AS held
 """
 
-RELEASE_MEETINGS = """
-UNWIND $ids AS id
-MATCH (w:MeetingWork {id: id})
-WHERE w.leased_by = $worker
-SET w.leased_by = null, w.leased_until = null
-"""
-
 SAVE_MEETING_SESSION = """
 MATCH (f:Meeting {id: $id})
 SET f.session_id = $session_id, f.status = 'open', f.expires_at = null
+"""
+
+LIST_OPEN_SESSION = """
+MATCH (f:Meeting {id: $id})
+MATCH (s:Session {id: f.session_id})
+WHERE s.status = 'open'
+RETURN s.id AS id
 """
 
 CLOSE_MEETING = """
@@ -155,11 +182,11 @@ Sources = Sequence[tuple[str, str]]
 """(space, name)"""
 
 
-async def list_to_take_in(tx: Tx, *, worker: str, now: datetime, limit: int, sources: Sources | None = None) -> list[str]:
-    """Ids of meetings of `sources` (None: of all, in all spaces) in which a delivery is to be taken in by `now` and that are no
-    other worker's; those that wait longest first."""
+async def list_to_take_in(tx: Tx, *, worker: str, now: datetime, limit: int, sources: Sources | None = None) -> dict[str, str]:
+    """Id → space of meetings of `sources` (None: of all, in all spaces) in which a delivery is to be taken in by `now` and that
+    are no other worker's. One of each space after the other, in each those that wait longest first."""
     found = await rows(tx, LIST_TO_TAKE_IN, worker=worker, now=now, limit=limit, sources=_pairs(sources))
-    return [row["id"] for row in found]
+    return {row["id"]: row["space"] for row in found}
 
 
 async def list_idle(tx: Tx, space: str, source: str, *, worker: str, now: datetime, before: datetime, limit: int) -> list[str]:
@@ -170,21 +197,33 @@ async def list_idle(tx: Tx, space: str, source: str, *, worker: str, now: dateti
     return [row["id"] for row in found]
 
 
-async def list_left(tx: Tx, *, now: datetime, limit: int, sources: Sources | None = None) -> list[str]:
-    """Ids of meetings that are open and nobody's: a worker is gone, or there is nothing but sound so far."""
-    return [row["id"] for row in await rows(tx, LIST_LEFT, now=now, limit=limit, sources=_pairs(sources))]
+async def list_left(tx: Tx, *, now: datetime, limit: int, sources: Sources | None = None) -> dict[str, str]:
+    """Id → space of meetings that are open and nobody's: a worker is gone, there is nothing but sound so far, or whoever let
+    them rest said that something is due by `now`. In the order of `list_to_take_in`."""
+    found = await rows(tx, LIST_LEFT, now=now, limit=limit, sources=_pairs(sources))
+    return {row["id"]: row["space"] for row in found}
 
 
 async def lease_meetings(tx: Tx, ids: Sequence[str], *, worker: str, now: datetime, until: datetime) -> list[MeetingFeed]:
-    """Those of `ids` that are this worker's alone until `until`; a lease of its own is made longer."""
+    """Those of `ids` that are nobody's, or were until their lease ran out: `worker`'s alone until `until`. It is to be of this
+    one lease: whoever gets a meeting anew is another, and what began under the lease before is not written."""
     await changes(tx, ENSURE_WORK, ids=sorted(ids))
     return [
         _meeting(row["meeting"]) for row in await rows(tx, LEASE_MEETINGS, ids=sorted(ids), worker=worker, now=now, until=until)
     ]
 
 
-async def release_meetings(tx: Tx, ids: Sequence[str], *, worker: str) -> None:
-    await changes(tx, RELEASE_MEETINGS, ids=sorted(ids), worker=worker)
+async def renew_leases(tx: Tx, leases: Mapping[str, str], *, until: datetime) -> set[str]:
+    """By meeting, whose it was. Returns those that are so still, until `until`: none is taken, and none taken back."""
+    found = [{"id": id, "by": by} for id, by in sorted(leases.items())]
+    return {row["id"] for row in await rows(tx, RENEW_LEASES, leases=found, until=until)}
+
+
+async def release_meetings(tx: Tx, leases: Mapping[str, str], *, due: Mapping[str, datetime] | None = None) -> None:
+    """By meeting, whose it was: anybody's now. `due`: when something is to be done even if nothing comes; of others at once."""
+    due = due or {}
+    found = [{"id": id, "by": by, "due_at": due.get(id)} for id, by in sorted(leases.items())]
+    await changes(tx, LET_REST, leases=found)
 
 
 async def hold_meeting(tx: Tx, id: str, worker: str) -> None:
@@ -201,15 +240,18 @@ async def save_meeting_session(tx: Tx, id: str, session_id: str) -> None:
 
 async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
     """It has ended; its deliveries, and any that still come, are kept until `expires_at` so that repeats are known. The caller
-    holds the meeting."""
+    holds the meeting, and closed its session: raises SessionGoesOn."""
+    if await rows(tx, LIST_OPEN_SESSION, id=id):
+        raise SessionGoesOn(id=id)
     await changes(tx, CLOSE_MEETING, id=id, expires_at=expires_at)
     await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=expires_at)
 
 
 async def reopen_meeting(tx: Tx, id: str) -> None:
-    """What came late is told in a moment: until then it is open, so that whoever is left with it tells it. The caller holds the
-    meeting."""
+    """What came late is told in a moment: until then it is open, so that whoever is left with it tells it, and its deliveries
+    are kept. The caller holds the meeting."""
     await changes(tx, REOPEN_MEETING, id=id)
+    await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=None)
 
 
 async def begin_next(tx: Tx, id: str, *, after: datetime | None) -> None:

@@ -67,6 +67,7 @@ class MeetingWorkConfig:
     rebuilt: int = 1_000  # deliveries read at once when a meeting is taken up
     margin: float = 1.0  # seconds that what came may be seen late: the time of a transaction, and of clocks that differ
     one_by_one: int = 2  # errors after which deliveries are written one by one, so that a bad one is known
+    rests_for: float = 10.0  # seconds at least until something is due, where it is let go of: it is folded anew after them
     attempts: int = 10  # until a delivery is dead: with the delays below after an hour and a half
     first_delay: float = 5.0  # seconds until it is tried again, each time twice as long
     longest_delay: float = 3_600.0
@@ -120,6 +121,16 @@ class Meeting:
     def is_over(self) -> bool:
         """It is closed, and nothing of it waits for this worker."""
         return self._closed and not self._fetching
+
+    @property
+    def space(self) -> str:
+        return self._feed.space
+
+    @property
+    def may_rest(self) -> bool:
+        """Nothing of it is under way, and nothing due soon: it may be let go of and taken up again."""
+        soon = self._config.rests_for
+        return self._taken_up and not self._fetching and (self.due_in is None or self.due_in > soon)
 
     @property
     def due_in(self) -> float | None:
@@ -239,6 +250,9 @@ class Meeting:
 
     async def _take_up(self) -> None:
         """Fold again what was taken in before."""
+        feed = (await self._graph.read(find_meetings, [self._feed.id])).get(self._feed.id)
+        if feed is not None:  # what it waited for may have been another worker
+            self._feed, self._room, self._closed = feed, _room_of(feed), feed.status is MeetingStatus.CLOSED
         place, last = self._feed.first_folded, self._feed.num_folded
         self._rebuilt = place < last
         while some := await self._graph.read(deliveries_of, self._feed.id, first=place, limit=self._config.rebuilt):
@@ -312,7 +326,9 @@ class Meeting:
         if self._session is not None:
             try:
                 await self._session.follow_up()
-            except VoicegraphError as error:
+            except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+                raise
+            except Exception as error:
                 if not is_last:
                     raise
                 self._incident(error)
@@ -394,9 +410,11 @@ class Meeting:
             await self._graph.write(_mark_failed, self._feed.id, failed, self._worker, self._config, datetime.now(UTC))
 
     async def _refuse(self, some: Sequence[StoredDelivery], error: TooLate) -> None:
-        """All of them are dead, and so is the meeting, which was over long ago."""
+        """All of them are dead, and so is the meeting, which was over long ago. A session that is open nevertheless is closed;
+        where it is not the one that they are of, the meeting stays open: raises SessionGoesOn."""
         await self._put_off([self._failure(delivery, error) for delivery in some])
-        self._session = None
+        if self._session is None or self._session.status is not SessionStatus.OPEN:
+            self._session = None
         await self._close(is_last=True)
 
     # ---- small things

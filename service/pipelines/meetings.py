@@ -1,11 +1,17 @@
 """Who takes in what meetings' backends delivered? One worker a process: it leases meetings, each to itself, and works at some
-of them side by side. One that is killed is followed by whoever comes first once its leases have run out."""
+of them side by side. One that is killed is followed by whoever comes first once its leases have run out; what it began under a
+lease that another had since is not written.
+
+Spaces take turns: those of one that has thousands of meetings do not keep another's waiting. Where more meetings go on than are
+held, those of the space that has most of them rest, the one first in which nothing has happened for longest; it is read again
+when something comes or is due."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,6 +25,7 @@ from service.graph.meetings import (
     list_left,
     list_to_take_in,
     release_meetings,
+    renew_leases,
 )
 from service.graph.write_sessions import SessionBusy
 from service.pipelines.blame import ModelFailed, is_its_own
@@ -32,6 +39,8 @@ from service.types.ids import fresh
 class MeetingsConfig:
     at_once: int = 4  # meetings worked at side by side: more wait for two cores and for the lock of their space
     most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 50 MB; 0: deliveries only wait here
+    ahead: int = 16  # meetings begun before one is done: few, so that a space that comes later waits for few of another's
+    left: int = 100  # meetings that nobody has, looked at in one round
     poll: float = (
         1.0  # seconds until the inbox is looked into where nobody said that something came: another service may have it
     )
@@ -73,7 +82,11 @@ class Meetings:
         self._arrived = arrived or asyncio.Event()
         self.id = fresh()
         self._meetings: dict[str, Meeting] = {}
+        """By id, the one last that was worked at last."""
+        self._leases: dict[str, str] = {}
+        """By meeting: under what name it is leased, another each time."""
         self._working: dict[str, asyncio.Task[None]] = {}
+        self._aside_now = 0
         self._trouble: dict[str, _Trouble] = {}
         self._places = asyncio.Semaphore(self._config.at_once)
         self._tasks: list[asyncio.Task[None]] = []
@@ -88,10 +101,11 @@ class Meetings:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         held, self._meetings = self._meetings, {}
+        leases, self._leases = self._leases, {}
         for meeting in held.values():
             await meeting.stop()
         with suppress(Neo4jUnreachable):
-            await self._graph.write(release_meetings, list(held), worker=self.id)
+            await self._graph.write(release_meetings, leases)
 
     async def settle(self, seconds: float) -> None:
         """Wait, at most so long, until nothing is left to do but what comes later; for tests and tools."""
@@ -118,17 +132,48 @@ class Meetings:
 
     async def _look(self) -> bool:
         """Begin with what is to be done; whether anything was."""
-        due = [id for id, meeting in self._meetings.items() if meeting.due_in == 0.0]
-        room = self._config.most - len(self._meetings)
+        now = time.monotonic()
+        gone = [id for id, one in self._trouble.items() if id not in self._leases and now > one.until + self._config.longest]
+        for id in gone:
+            del self._trouble[id]
+        due = {id: meeting.space for id, meeting in self._meetings.items() if meeting.due_in == 0.0}
         own = [(source.space, name) for name, source in self._sources.all().items()]
-        found = await self._graph.read(_list_waiting, self.id, own, datetime.now(UTC), self._config.most)
-        wanted = [id for id in dict.fromkeys([*due, *found]) if id not in self._working and not self._is_put_off(id)]
-        new = [id for id in wanted if id not in self._meetings][: max(0, room)]
-        leased = {feed.id: feed for feed in await self._lease(new)}
-        for id in wanted:
+        config = self._config
+        found = await self._graph.read(_list_waiting, self.id, own, datetime.now(UTC), config.most, config.left)
+        busy = {id: meeting.space for id, meeting in self._meetings.items() if id in self._working}
+        wanted = {id: space for id, space in {**due, **found}.items() if id not in self._working and not self._is_put_off(id)}
+        ahead = max(0, config.ahead - len(self._working) + self._aside_now)
+        chosen = in_turn(wanted, busy.values())[:ahead]
+        new = [id for id in chosen if id not in self._leases]
+        room = config.most - len(self._leases)
+        if len(new) > room:
+            room += await self._let_rest(len(new) - room, but=chosen)
+        leased = {feed.id: feed for feed in await self._lease(new[: max(0, room)])}
+        for id in chosen:
             if id in leased or id in self._meetings:
                 self._working[id] = asyncio.create_task(self._work(id, leased.get(id)))
         return bool(self._working)
+
+    async def _let_rest(self, number: int, *, but: Collection[str]) -> int:
+        """So many meetings in which nothing is to be done, or as many as there are."""
+        having = Counter(meeting.space for meeting in self._meetings.values())
+        idle: dict[str, deque[str]] = {}
+        for id, meeting in self._meetings.items():
+            if id not in self._working and id not in but and meeting.may_rest:
+                idle.setdefault(meeting.space, deque()).append(id)
+        resting: dict[str, datetime] = {}
+        while len(resting) < number and idle:
+            space = max(idle, key=lambda space: (having[space], space))
+            id = idle[space].popleft()
+            having[space] -= 1
+            if not idle[space]:
+                del idle[space]
+            resting[id] = datetime.now(UTC) + timedelta(seconds=self._meetings[id].due_in or 0.0)
+        leases = {id: self._leases.pop(id) for id in resting}
+        for id in resting:
+            await self._meetings.pop(id).stop()
+        await self._graph.write(release_meetings, leases, due=resting)
+        return len(resting)
 
     def _pause(self) -> float:
         due = [meeting.due_in for id, meeting in self._meetings.items() if id not in self._working]
@@ -150,9 +195,11 @@ class Meetings:
     async def _aside(self) -> AsyncIterator[None]:
         """Of a meeting that is worked at: another one may be meanwhile."""
         self._places.release()
+        self._aside_now += 1
         try:
             yield
         finally:
+            self._aside_now -= 1
             await self._places.acquire()
 
     async def _go(self, id: str, feed: MeetingFeed | None) -> None:
@@ -162,9 +209,17 @@ class Meetings:
                 using = await self._models()
                 work = self._config.work
                 self._meetings[id] = Meeting(
-                    using, feed, self.id, self._sources, self._fetched, self._incident, work, self._arrived.set, self._aside
+                    using,
+                    feed,
+                    self._leases[id],
+                    self._sources,
+                    self._fetched,
+                    self._incident,
+                    work,
+                    self._arrived.set,
+                    self._aside,
                 )
-            meeting = self._meetings[id]
+            meeting = self._meetings[id] = self._meetings.pop(id)
             await meeting.go(tries=trouble.count if trouble is not None else 0)
         except (MeetingTaken, SessionBusy):  # another worker got on; where that has ended, it is taken up again
             await self._drop(id)
@@ -194,34 +249,63 @@ class Meetings:
         trouble.until = time.monotonic() + pause
 
     async def _drop(self, id: str) -> None:
-        meeting = self._meetings.pop(id, None)
+        meeting, lease = self._meetings.pop(id, None), self._leases.pop(id, None)
         if meeting is not None:
             await meeting.stop()
-        with suppress(Neo4jUnreachable):
-            await self._graph.write(release_meetings, [id], worker=self.id)
+        if lease is not None:
+            with suppress(Neo4jUnreachable):
+                await self._graph.write(release_meetings, {id: lease})
 
     # ---- leases
 
-    async def _lease(self, ids: list[str]) -> list[MeetingFeed]:
+    async def _lease(self, ids: Sequence[str]) -> list[MeetingFeed]:
         if not ids:
             return []
-        now = datetime.now(UTC)
+        now, by = datetime.now(UTC), f"{self.id}:{fresh()}"
         until = now + timedelta(seconds=self._config.lease)
-        return await self._graph.write(lease_meetings, ids, worker=self.id, now=now, until=until)
+        feeds = await self._graph.write(lease_meetings, list(ids), worker=by, now=now, until=until)
+        self._leases.update((feed.id, by) for feed in feeds)
+        return feeds
+
+    async def renew(self) -> None:
+        """Make the leases longer of what is worked at, waits for its place, or is held; let go of what another has by now."""
+        leases = dict(self._leases)
+        if not leases:
+            return
+        until = datetime.now(UTC) + timedelta(seconds=self._config.lease)
+        kept = await self._graph.write(renew_leases, leases, until=until)
+        for id in [id for id, by in leases.items() if id not in kept and self._leases.get(id) == by]:
+            if (task := self._working.get(id)) is not None:
+                task.cancel()
+                await asyncio.wait([task])
+            await self._drop(id)
 
     async def _keep(self) -> None:
         """Leases, for as long as this process lives and reaches the graph."""
         while True:
             await asyncio.sleep(self._config.beat)
             try:
-                await self._lease(list(self._meetings))
+                await self.renew()
             except Exception as error:  # noqa: BLE001 - logged; whoever has them by now is found out when they are written
                 self._incident(error)
 
 
-async def _list_waiting(tx: Tx, worker: str, own: Sequence[tuple[str, str]], now: datetime, limit: int) -> list[str]:
-    """Of the worker's own sources: what is not configured here is another service's, or waits until it is again."""
+def in_turn(wanted: Mapping[str, str], busy: Iterable[str] = ()) -> list[str]:
+    """Ids of what is wanted, by space: one of each space after the other, in the order in which they are wanted. `busy`: spaces
+    that had their turn, each as often as it had."""
+    turns = Counter(busy)
+    found = []
+    for place, (id, space) in enumerate(wanted.items()):
+        found.append((turns[space], place, id))
+        turns[space] += 1
+    return [id for *_, id in sorted(found)]
+
+
+async def _list_waiting(
+    tx: Tx, worker: str, own: Sequence[tuple[str, str]], now: datetime, limit: int, left: int
+) -> dict[str, str]:
+    """Id → space, of the worker's own sources: what is not configured here is another service's, or waits until it is again."""
     if not own:
-        return []
-    left = await list_left(tx, now=now, limit=limit, sources=own)
-    return [*await list_to_take_in(tx, worker=worker, now=now, limit=limit, sources=own), *left]
+        return {}
+    found = await list_to_take_in(tx, worker=worker, now=now, limit=limit, sources=own)
+    return {**found, **await list_left(tx, now=now, limit=left, sources=own)}

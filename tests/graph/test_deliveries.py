@@ -140,10 +140,10 @@ async def test_only_who_holds_a_meeting_takes_it_in(graph: Graph, space: str) ->
     (one,) = await graph.read(waiting, feed.id, now=NOW)
     with pytest.raises(MeetingTaken):
         await graph.write(mark_done, feed.id, [one.id], worker="w1")
-    await graph.write(release_meetings, [feed.id], worker="w1")
+    await graph.write(release_meetings, {feed.id: "w1"})
     with pytest.raises(MeetingTaken):
         await graph.write(mark_failed, feed.id, one.id, "x: y", worker="w1", next_at=None)
-    await graph.write(release_meetings, [feed.id], worker="w2")
+    await graph.write(release_meetings, {feed.id: "w2"})
     assert (await held(graph, space, worker="w3")).num_folded == 0
 
 
