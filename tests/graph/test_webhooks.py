@@ -77,10 +77,10 @@ class Office:
         id = webhook.webhook.id if webhook else None
         return (await self.graph.read(list_deliveries, self.space, page=Page(first=100), webhook_id=id)).items
 
-    async def settled(self, *statuses: DeliveryStatus, n: int = 1) -> list[WebhookDelivery]:
-        """Deliveries, once there are `n` with one of these."""
+    async def settled(self, *statuses: DeliveryStatus, n: int = 1, of: WithSecret | None = None) -> list[WebhookDelivery]:
+        """Deliveries, once there are `n` with one of these; `of` one webhook."""
         async with asyncio.timeout(60):
-            while len(found := [d for d in await self.deliveries() if d.status in statuses]) < n:  # noqa: ASYNC110
+            while len(found := [d for d in await self.deliveries(of) if d.status in statuses]) < n:  # noqa: ASYNC110
                 await asyncio.sleep(0.03)
         return found
 
@@ -130,7 +130,8 @@ async def test_a_slow_receiver_and_one_that_hangs_up_hold_nobody_else_up(office:
         await office.happens(4)
         async with office.working(replace(QUICK, max_attempts=2, call=replace(CALL, seconds=1.0))):
             await good.until(4, patience=60.0)
-            await office.settled(DeliveryStatus.DEAD, n=4)
+            for hook in hooks[:2]:
+                await office.settled(DeliveryStatus.DEAD, of=hook)
         errors = {h.webhook.id: {d.error for d in await office.deliveries(h) if d.error} for h in hooks[:2]}
         assert [errors[h.webhook.id] for h in hooks[:2]] == [{"timeout"}, {"unreachable"}]
         assert len({one.id for one in good.arrived}) == 4

@@ -83,6 +83,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 async def test_beyond_its_limit_no_sound_of_a_meeting_is_kept_and_that_is_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING")
     tapes = Tapes(tmp_path, TapesConfig(meeting_bytes=1_000, spare_bytes=0))
     for _ in range(5):
         await tapes.hear(ORIGIN, [heard(bytes(400))], ZERO)
