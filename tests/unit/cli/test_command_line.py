@@ -47,7 +47,8 @@ def test_the_promised_commands_are_there() -> None:
         persona share, persona unshare, persona shared, sounds agree, sounds withdraw, sounds find, sounds save, sounds keep,
         search, who, images find, images embed, engine sync, engine forget, formats,
         people account list, people account bind, people account unbind, people account shared,
-        hooks list, hooks check, hooks deliveries, hooks retry, hooks forget, replay, webhooks add, webhooks list, webhooks remove,
+        hooks list, hooks check, hooks deliveries, hooks retry, hooks forget, replay, webhooks add, webhooks list,
+        webhooks remove,
         webhooks enable, webhooks rotate, webhooks deliveries, webhooks replay, webhooks test"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
