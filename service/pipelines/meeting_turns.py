@@ -64,8 +64,8 @@ def plan(
         if before is None:
             new.append(replace(now, index=next_index + len(new)))
         elif _content(now) != _content(before):
-            decided = {"decision": before.decision, "speaker_id": before.speaker_id, "reason": before.reason}
-            again.append(replace(now, index=before.index, **decided))
+            whose = replace(now, decision=before.decision, speaker_id=before.speaker_id, reason=before.reason)
+            again.append(replace(whose, index=before.index))
     moved = {
         turn.message_id: turn.local_speaker for turn in again if turn.local_speaker != there[turn.message_id].local_speaker
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from neo4j.exceptions import DatabaseError, Neo4jError
@@ -22,6 +23,7 @@ from service.graph.inbox import list_unknown
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
 from service.graph.spaces import ensure_space
+from service.graph.write_meetings import save_changes
 from service.pipelines import meeting, meeting_session
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.facts import RememberFacts
@@ -345,7 +347,7 @@ async def test_while_database_or_model_is_ill_nothing_is_left_out_and_no_deliver
     graph: Graph, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ill: str
 ) -> None:
     """More often than a delivery or a turn is tried that is bad itself."""
-    times, write = Counter[str](), meeting_session.save_changes
+    times = Counter[str]()
 
     class Model(HashedWords):
         def passages(self, texts: Sequence[str]) -> Samples:
@@ -354,14 +356,14 @@ async def test_while_database_or_model_is_ill_nothing_is_left_out_and_no_deliver
                 raise RuntimeError("out of memory")
             return super().passages(texts)
 
-    async def save_changes(*given: Any, **named: Any) -> None:
+    async def ill_save_changes(*given: Any, **named: Any) -> None:
         times["written"] += 1
         if times["written"] <= 14 and ill != "model":
             wrong = {"database": DatabaseError("no space left"), "disk": OSError("no space left")}
             raise wrong.get(ill) or Neo4jError._hydrate_neo4j(code="Neo.ClientError.General.InvalidArguments", message="no")
-        await write(*given, **named)
+        await save_changes(*given, **named)
 
-    monkeypatch.setattr(meeting_session, "save_changes", save_changes)
+    monkeypatch.setattr(meeting_session, "save_changes", ill_save_changes)
     await deliver(graph, space, began(), *[said(ANA, f"Sentence {n}.", float(n)) for n in range(4)], at=5.0)
     await deliver(graph, space, ended(10.0), at=11.0)
     quick, using = MeetingsConfig(again=0.01, longest=0.05), writes_with(graph, embedder=Model())
@@ -407,8 +409,8 @@ async def test_what_the_next_worker_has_not_told_yet_stays_as_the_one_before_wro
 
     class Ahead(datetime):
         @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:
-            return datetime.now(tz) + timedelta(seconds=30.0)
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(time.time() + 30.0, tz)
 
     def seconds() -> float:
         return (datetime.now(UTC) - BEGAN).total_seconds()
