@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-
-import pytest
 
 from service.graph.deliveries import DeliveryStatus
-from service.graph.driver import Graph, changes
-from tests.api.hook_builders import SECRET, Backend, delivering, said
+from service.graph.driver import changes
+from tests.api.hook_builders import SECRET, Backend, said
 
 LIST = """query ($status: [DeliveryStatus!], $source: String, $after: String) {
   deliveries(status: $status, source: $source, first: 2, after: $after) {
@@ -21,17 +18,6 @@ RETRY = """mutation ($ids: [ID!]!, $key: String!) { retryDeliveries(ids: $ids, i
 FORGET = """mutation ($ids: [ID!]!, $key: String!) { forgetDeliveries(ids: $ids, idempotencyKey: $key) {
   __typename ... on DeliveriesForgotten { numDeleted } ... on Problem { code } } }"""
 MEND = "MATCH (d:Delivery {space: $space}) WHERE d.body = $broken SET d.body = $mended"
-
-
-@pytest.fixture(scope="module")
-async def service(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
-    async with delivering(graph, tmp_path_factory.mktemp("hooks")) as backend:
-        yield backend
-
-
-@pytest.fixture
-def backend(service: Backend, space: str) -> Backend:
-    return service.of(space)
 
 
 async def test_what_was_delivered_is_listed_without_what_it_says(backend: Backend) -> None:

@@ -14,20 +14,8 @@ from service.api.tokens import TokenFile
 from service.connectors.declared import Signing
 from service.connectors.live import CONNECTORS, connector
 from service.graph.deliveries import DeliveryStatus, meeting_id
-from service.graph.driver import Graph
 from service.graph.meetings import find_meetings
-from tests.api.hook_builders import NEXT_SECRET, SECRET, SENT, Backend, delivering, said
-
-
-@pytest.fixture(scope="module")
-async def service(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
-    async with delivering(graph, tmp_path_factory.mktemp("hooks")) as backend:
-        yield backend
-
-
-@pytest.fixture
-def backend(service: Backend, space: str) -> Backend:
-    return service.of(space)
+from tests.api.hook_builders import NEXT_SECRET, SECRET, SENT, Backend, said
 
 
 def code(response: object) -> str:

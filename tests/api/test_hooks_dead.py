@@ -5,30 +5,18 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import websockets
 
 from service.graph.deliveries import DeliveryStatus
-from service.graph.driver import Graph, Tx, rows
+from service.graph.driver import Tx, rows
 from service.pipelines.connections import ConnectionConfig
 from service.pipelines.dead_letters import retry_dead_letters
-from tests.api.hook_builders import SENT, Backend, delivering, said
+from tests.api.hook_builders import SENT, Backend, said
 
 SAMPLES = base64.b64encode(b"sound of somebody" * 40)
-
-
-@pytest.fixture(scope="module")
-async def service(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
-    async with delivering(graph, tmp_path_factory.mktemp("hooks")) as backend:
-        yield backend
-
-
-@pytest.fixture
-def backend(service: Backend, space: str) -> Backend:
-    return service.of(space)
 
 
 async def _bodies(tx: Tx, space: str) -> list[dict[str, Any]]:

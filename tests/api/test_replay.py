@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from service.connectors.live.playing import Played, player
 from service.connectors.live.playing.outgoing import DeliveryRefused, Report
 from service.connectors.live.playing.recorded import Manner, read_recorded, rehearsed, with_names
 from service.connectors.live.playing.sending import Sender
-from service.graph.driver import Graph, rows
-from tests.api.hook_builders import NEXT_SECRET, SECRET, Backend, delivering
+from service.graph.driver import rows
+from tests.api.hook_builders import NEXT_SECRET, SECRET, Backend
 
 EXAMPLE = Path(__file__).parents[2] / "deploy/examples/meeting.jsonl"
 TOLD = with_names(read_recorded(EXAMPLE))
@@ -31,17 +31,6 @@ WITHOUT_IDS = ("jitsi",)
 DELIVERED = """
 MATCH (d:Delivery {space: $space}) RETURN d.body AS body
 """
-
-
-@pytest.fixture(scope="module")
-async def service(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
-    async with delivering(graph, tmp_path_factory.mktemp("hooks")) as backend:
-        yield backend
-
-
-@pytest.fixture
-def backend(service: Backend, space: str) -> Backend:
-    return service.of(space)
 
 
 async def played(
