@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -40,10 +41,18 @@ class HooksConfig:
     """Eight hours of talk with the time of each word, as MeetingBaas v1 sends them at once, are about 5 MB."""
     bodies_bytes: int = 64_000_000
     """Of bodies that are being read, of all requests: nobody is known yet while they are."""
+    bodies_of_one: int = 24_000_000
+    """Of them from one address, and to one source: three of the longest, so that who sends much leaves room for others."""
     body_seconds: float = 15.0
     """For the whole body; the providers we know give up after as long."""
+    slow_seconds: float = 3.0
+    """That a body may take however short it is …"""
+    slowest: float = 32_000.0
+    """… and bytes a second that it has beyond that at least: a quarter of a slow line."""
     answer_seconds: float = 20.0
-    """For the answer."""
+    """For the answer, and a second more …"""
+    bytes_a_second: float = 250_000.0
+    """… for so many bytes: with eight hours in one, others are read side by side."""
     broken_again: int = 60
     """Seconds after which to deliver again where the source's own configuration is broken: somebody must mend it."""
     connections: int = 500
@@ -72,38 +81,58 @@ class HooksBusy(VoicegraphError):
 
 
 class _Room:
-    """Bytes of the bodies that are being read, and connections."""
+    """Bytes of the bodies that are being read, of each address and source, and connections."""
 
     def __init__(self, config: HooksConfig) -> None:
         self._config = config
         self._bytes = self._connections = 0
+        self._of_one: Counter[tuple[str, str]] = Counter()
+
+    def _take(self, request: Request, source: str, count: int) -> None:
+        self._bytes += count
+        address = request.client.host if request.client is not None else ""
+        for one in (("address", address), ("source", source)):
+            self._of_one[one] += count
+            if self._of_one[one] <= 0:
+                del self._of_one[one]
+
+    def _is_full(self, request: Request, source: str) -> bool:
+        address = request.client.host if request.client is not None else ""
+        of_one = max(self._of_one["address", address], self._of_one["source", source])
+        return self._bytes > self._config.bodies_bytes or of_one > self._config.bodies_of_one
 
     @asynccontextmanager
-    async def body(self, request: Request) -> AsyncIterator[bytes]:
-        """Raises DeliveryTooLarge, DeliveryStalled, HooksBusy."""
+    async def body(self, request: Request, source: str) -> AsyncIterator[bytes]:
+        """Of a source that there is. Raises DeliveryTooLarge, DeliveryStalled, HooksBusy."""
         limit, body, taken = self._config.max_body_bytes, bytearray(), 0
+        began = asyncio.get_running_loop().time()
         declared = request.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > limit:
             raise DeliveryTooLarge(limit=limit)
         try:
-            async with asyncio.timeout(self._config.body_seconds):
+            async with asyncio.timeout_at(began + self._seconds(0)) as time_left:
                 async for chunk in request.stream():
-                    self._bytes += len(chunk)
+                    self._take(request, source, len(chunk))
                     taken += len(chunk)
                     if taken > limit:
                         raise DeliveryTooLarge(limit=limit)
-                    if self._bytes > self._config.bodies_bytes:
+                    if self._is_full(request, source):
                         raise HooksBusy(seconds=1)
                     body += chunk
+                    time_left.reschedule(began + self._seconds(taken))
         except BaseException as error:
-            self._bytes -= taken
+            self._take(request, source, -taken)
             if isinstance(error, TimeoutError | ClientDisconnect):
-                raise DeliveryStalled(seconds=self._config.body_seconds) from None
+                raise DeliveryStalled(seconds=self._seconds(taken)) from None
             raise
         try:
             yield bytes(body)
         finally:
-            self._bytes -= taken
+            self._take(request, source, -taken)
+
+    def _seconds(self, taken: int) -> float:
+        """After which a body of which so much came is too slow."""
+        return min(self._config.body_seconds, self._config.slow_seconds + taken / self._config.slowest)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[None]:
@@ -126,8 +155,10 @@ def hooks_router(runtime: Runtime, config: HooksConfig | None = None) -> APIRout
     async def deliver(source: str, request: Request) -> JSONResponse:
         """One delivery of a configured source."""
         try:
-            async with room.body(request) as body, asyncio.timeout(config.answer_seconds):
-                return await _received(runtime, source, request, body)
+            runtime.reception.check_head(source, _delivery(request, b""), token=_shown(runtime, request))
+            async with room.body(request, source) as body:
+                async with asyncio.timeout(config.answer_seconds + len(body) / config.bytes_a_second):
+                    return await _received(runtime, source, request, body)
         except TimeoutError:
             return _problem(HooksBusy(seconds=config.broken_again), config)
         except VoicegraphError as error:

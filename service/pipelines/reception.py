@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from service.connectors.declared import Signing
-from service.connectors.live import Delivery, EventUnreadable, LiveConnector, Read, connector
+from service.connectors.live import Delivery, EventUnreadable, LiveConnector, Read, SignatureWrong, connector
 from service.connectors.live.sources import Source, Sources
 from service.errors import VoicegraphError
 from service.graph.deliveries import Dead, NewDelivery, meeting_id, save_meetings
@@ -144,11 +144,26 @@ class Reception:
     async def prove(self, name: str, delivery: Delivery, *, token: Shown | None = None) -> Proved:
         """Who delivers: by their signature, or by a token of ours where the source takes it. Raises NoSuchSource,
         SourcesUnreadable, SecretMissing, SecretUnusable, SignatureWrong."""
+        found = self._found(name)
+        if token is None or not token.is_for(found.source, found.connector):
+            await self._apart(delivery, lambda: found.connector.verify(delivery, found.secrets, source=found.source.name))
+        return found
+
+    def check_head(self, name: str, delivery: Delivery, *, token: Shown | None = None) -> None:
+        """Before its body is read, whether there is one that the head could prove. Raises as `prove`."""
+        found = self._found(name)
+        if token is not None and token.is_for(found.source, found.connector):
+            return
+        try:
+            found.connector.verify(delivery, found.secrets, source=found.source.name)
+        except SignatureWrong as problem:
+            if problem.whatever_body:
+                raise
+
+    def _found(self, name: str) -> Proved:
+        """The source, of which nothing is proved yet."""
         source = self.sources.get(name)
-        using, secrets = connector(source.provider), self.sources.secrets(source)
-        if token is None or not token.is_for(source, using):
-            await self._apart(delivery, lambda: using.verify(delivery, secrets, source=source.name))
-        return Proved(source, using, secrets)
+        return Proved(source, connector(source.provider), self.sources.secrets(source))
 
     async def receive(self, proved: Proved, delivery: Delivery) -> Received:
         """One request. What is signed rightly and cannot be read is kept as a dead letter, and then told. Raises InboxFull and

@@ -123,7 +123,8 @@ async def test_no_more_is_read_than_a_delivery_may_be_long(backend: Backend) -> 
         for _ in range(9):
             yield b" " * 1_000_000
 
-    response = await backend.api.http.post("/v1/hooks/crm", content=endless())
+    headers = dict(backend.signed(b"", "evt-1"))
+    response = await backend.api.http.post("/v1/hooks/crm", content=endless(), headers=headers)
     assert (response.status_code, code(response)) == (413, "delivery_too_large")
     long = said("word " * 100_000)
     assert (await backend.post(long)).status_code == 422, "longer than other requests may be, and what it says is too long"

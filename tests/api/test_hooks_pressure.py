@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import websockets
 
@@ -22,7 +23,7 @@ from service.graph.driver import Graph, GraphConfig
 from service.graph.paging import Page
 from service.pipelines.connections import ConnectionConfig
 from service.pipelines.deliveries import InboxConfig
-from tests.api.hook_builders import SENT, delivering, said
+from tests.api.hook_builders import SENT, Backend, delivering, said
 
 
 @dataclass
@@ -89,17 +90,87 @@ async def test_what_takes_too_long_to_come_or_to_be_kept_is_asked_for_again(grap
             await asyncio.sleep(1.0)
             yield b"}"
 
-        response = await backend.api.http.post("/v1/hooks/crm", content=slow())
+        headers = dict(backend.signed(b"{}", "evt-1"))
+        response = await backend.api.http.post("/v1/hooks/crm", content=slow(), headers=headers)
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (408, "delivery_stalled")
         response = await backend.post(said())
         assert (response.status_code, response.headers["retry-after"]) == (429, "60")
-        url, headers = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm", {"Authorization": f"Bearer {SENT}"}
+        url, headers = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm", {"authorization": f"Bearer {SENT}"}
         async with websockets.connect(url, additional_headers=headers):
             with pytest.raises(websockets.InvalidStatus) as refused:
                 await websockets.connect(url, additional_headers=headers)
             assert refused.value.response.status_code == 429
         async with websockets.connect(url, additional_headers=headers):
             pass
+
+
+async def held_back(ends: asyncio.Event, first: int) -> AsyncIterator[bytes]:
+    yield b"x" * first
+    await ends.wait()
+
+
+@asynccontextmanager
+async def from_address(backend: Backend, address: str) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.AsyncHTTPTransport(local_address=address)
+    async with httpx.AsyncClient(base_url=backend.api.http.base_url, transport=transport, timeout=30) as client:
+        yield client
+
+
+async def status_before_the_body(backend: Backend, source: str, headers: Mapping[str, str]) -> int:
+    """Of a delivery of which but the first bytes come."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", backend.api.port)
+    head = {"host": "127.0.0.1", "content-length": "100000", **headers}
+    lines = [f"POST /v1/hooks/{source} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
+    writer.write("\r\n".join([*lines, "", "{"]).encode())
+    try:
+        return int((await asyncio.wait_for(reader.readline(), 5)).split()[1])
+    finally:
+        writer.close()
+
+
+async def test_of_who_can_prove_nothing_no_body_is_read(graph: Graph, space: str, tmp_path: Path) -> None:
+    async with delivering(graph, tmp_path, hooks=HooksConfig(body_seconds=30.0, slow_seconds=30.0)) as service:
+        backend = service.of(space)
+        right = dict(backend.signed(b"", "evt-1"))
+        no_id = {name: value for name, value in right.items() if name != "webhook-id"}
+        heads: list[tuple[str, dict[str, str], int]] = [
+            ("no-such-source", right, 404),
+            ("crm", {}, 401),
+            ("crm", no_id, 401),
+            ("crm", {**right, "webhook-timestamp": "1700000000"}, 401),
+            ("crm", {"authorization": "Bearer wrong"}, 401),
+        ]
+        for source, headers, status in heads:
+            assert await status_before_the_body(backend, source, headers) == status
+
+
+async def test_a_body_that_comes_too_slowly_is_not_waited_for(graph: Graph, space: str, tmp_path: Path) -> None:
+    async with delivering(graph, tmp_path, hooks=HooksConfig(slow_seconds=0.5, slowest=10_000)) as service:
+        backend = service.of(space)
+        assert await status_before_the_body(backend, "crm", backend.signed(b"", "evt-1")) == 408
+        assert (await backend.post(said())).status_code == 200
+
+
+async def test_bodies_from_one_address_or_to_one_source_leave_room_for_others(graph: Graph, space: str, tmp_path: Path) -> None:
+    async with delivering(graph, tmp_path, hooks=HooksConfig(bodies_of_one=250_000)) as service:
+        backend, ends = service.of(space), asyncio.Event()
+        backend.configure("other")
+        right = dict(backend.signed(b"", "evt-1"))
+        async with from_address(backend, "127.0.0.2") as one, from_address(backend, "127.0.0.3") as another:
+            held = asyncio.create_task(one.post("/v1/hooks/crm", content=held_back(ends, 249_000), headers=right))
+            await asyncio.sleep(0.5)
+            body = json.dumps(said("word " * 300)).encode()
+
+            async def tried(client: httpx.AsyncClient, source: str) -> int:
+                signed = dict(backend.signed(body, "evt-2"))
+                return (await client.post(f"/v1/hooks/{source}", content=body, headers=signed)).status_code
+
+            assert await tried(one, "other") == 429, "its address has no more"
+            assert await tried(another, "crm") == 429, "its source has no more"
+            assert await tried(another, "other") == 200
+            ends.set()
+            assert (await held).status_code == 401
+            assert [await tried(one, "other"), await tried(another, "crm")] == [200, 200]
 
 
 @pytest.mark.parametrize("speaks", [True, False])

@@ -34,6 +34,11 @@ class SignatureWrong(VoicegraphError):
     says = "The delivery is not signed with a secret of the source {source}: {why}. Nothing was kept."
     http_status = 401
 
+    @property
+    def whatever_body(self) -> bool:
+        """Whether no body would be signed by this: then it need not be read."""
+        return bool(self.facts.get("whatever_body"))
+
 
 class EventUnreadable(VoicegraphError):
     code = "event_unreadable"

@@ -175,7 +175,7 @@ def verify_jwt(
     signed, _, signature = token.rpartition(".")
     head, _, claims = signed.partition(".")
     if _json_part(head, source).get("alg") != "HS256":
-        raise SignatureWrong(source=source, why="its token is not signed with HS256")
+        raise SignatureWrong(source=source, why="its token is not signed with HS256", whatever_body=True)
     pairs = [secret.rpartition(":") for secret in secrets]
     issuers = [issuer for issuer, _, _ in pairs]
     fits = _fitting([signature], _bytes(signed), _keys([key for *_, key in pairs], source, str.encode), _base64url)
@@ -223,7 +223,9 @@ def verify_shared_secret(
         given = [value for name, value in delivery.query.items() if name == parameter]
     if not given:
         places = [f"the header {header}" if header else "", f"{parameter} in the URL" if parameter else ""]
-        raise SignatureWrong(source=source, why=f"{' or '.join(place for place in places if place)} is missing")
+        raise SignatureWrong(
+            source=source, why=f"{' or '.join(place for place in places if place)} is missing", whatever_body=True
+        )
     # equal lengths, whatever the secret's: the comparison's time then says nothing of it
     fits = [
         hmac.compare_digest(hashlib.sha256(_bytes(value)).digest(), hashlib.sha256(key).digest())
@@ -231,7 +233,7 @@ def verify_shared_secret(
         for value in given
     ]
     if not any(fits):
-        raise SignatureWrong(source=source, why="no secret of the source fits")
+        raise SignatureWrong(source=source, why="no secret of the source fits", whatever_body=True)
 
 
 # ---- what they share
@@ -300,17 +302,18 @@ def _fitting(given: Iterable[str], signed: bytes, keys: Sequence[bytes], encoded
 
 def _not_too_old(timestamp: str, received_at: datetime, *, source: str, window: float, per_second: int = 1) -> None:
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 16):
-        raise SignatureWrong(source=source, why="its timestamp is no number")
+        raise SignatureWrong(source=source, why="its timestamp is no number", whatever_body=True)
     age = received_at.timestamp() - int(timestamp) / per_second
     if abs(age) > window:
         when = "old" if age > 0 else "ahead of this machine's clock"
-        raise SignatureWrong(source=source, why=f"it is {abs(age):.0f} s {when}; at most {window:.0f} s are allowed")
+        why = f"it is {abs(age):.0f} s {when}; at most {window:.0f} s are allowed"
+        raise SignatureWrong(source=source, why=why, whatever_body=True)
 
 
 def _header(delivery: Delivery, name: str, source: str) -> str:
     value = delivery.headers.get(name)
     if value is None:
-        raise SignatureWrong(source=source, why=f"the header {name} is missing")
+        raise SignatureWrong(source=source, why=f"the header {name} is missing", whatever_body=True)
     return value
 
 
@@ -318,7 +321,7 @@ def _json_part(part: str, source: str) -> Mapping[str, Any]:
     try:
         document = json.loads(base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True))
     except (ValueError, RecursionError) as problem:
-        raise SignatureWrong(source=source, why="its token is no JWT") from problem
+        raise SignatureWrong(source=source, why="its token is no JWT", whatever_body=True) from problem
     if not isinstance(document, dict):
         raise SignatureWrong(source=source, why="its token is no JWT")
     return document
