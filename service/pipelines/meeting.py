@@ -182,7 +182,7 @@ class Meeting:
         failed: list[_Failure] = []
         for delivery in some:
             try:
-                read = _read(delivery)
+                read = await asyncio.to_thread(_read, delivery)
                 got = await self._got(delivery, read)
             except Exception as error:  # noqa: BLE001 - logged; what one delivery is must not keep others from being taken in
                 failed.append(self._failure(delivery, error))
@@ -192,13 +192,13 @@ class Meeting:
             if read.in_room and self._room.is_of_before(read.events):
                 failed.append(self._failure(delivery, OfMeetingBefore()))
                 continue
-            if self._is_next(delivery, read):
+            if await asyncio.to_thread(self._is_next, delivery, read):
                 await self._write(done, more)
                 done, more = [], []
                 await self._begin_next(delivery)
             await self._ensure_session(delivery, read)
             try:
-                self._fold(delivery, read)
+                await asyncio.to_thread(self._fold, delivery, read)
             except Exception as error:  # noqa: BLE001 - as above
                 failed.append(self._failure(delivery, error))
                 continue
@@ -277,9 +277,9 @@ class Meeting:
             return
         now = datetime.now(UTC) - timedelta(seconds=self._config.margin)
         if self._state.last is None or feed.last_at.timestamp() > self._state.last:
-            self._state, outcomes = step(self._state, (), min(feed.last_at, now))
+            self._state, outcomes = await asyncio.to_thread(step, self._state, (), min(feed.last_at, now))
             self._note(outcomes)
-        self._state, outcomes = advance(self._state, now)
+        self._state, outcomes = await asyncio.to_thread(advance, self._state, now)
         self._note(outcomes)
         session = self._session
         if session is not None:
@@ -358,7 +358,7 @@ class Meeting:
         return advance(self._state, delivery.received_at)[0].finished
 
     async def _begin_next(self, delivery: StoredDelivery) -> None:
-        self._state, outcomes = advance(self._state, delivery.received_at)
+        self._state, outcomes = await asyncio.to_thread(advance, self._state, delivery.received_at)
         self._note(outcomes)
         if self._session is not None:
             await self._session.write(one_by_one=self._one_by_one)

@@ -57,7 +57,9 @@ class Around:
         if line is not None:
             self._lines.put(uid, line)
             for stretch in _stretches(line):
-                self._near.put(stretch, (*(self._near.get(stretch) or ()), uid))
+                there = self._near.get(stretch) or ()
+                if len(there) < self._copies.crowd:
+                    self._near.put(stretch, (*there, uid))
             touched |= self._begin_in(line)
             self._link(uid, line)
             touched |= set(self._cluster(uid))
@@ -90,7 +92,9 @@ class Around:
 
     def mark(self, mark: Mark) -> None:
         for minute in minutes(mark.start, mark.start if mark.end is None else mark.end):
-            self._marks.put(minute, (*(self._marks.get(minute) or ()), mark))
+            there = self._marks.get(minute) or ()
+            if len(there) < self._config.crowd:
+                self._marks.put(minute, (*there, mark))
 
     def marked(self, span: Segment) -> Marked:
         around = minutes(span.start - self._config.open, span.end)

@@ -25,6 +25,7 @@ class CopiesConfig:
     inside: float = 0.9  # … where the longer says more: in a long line, a few words in a row stand by chance
     more: float = 1.5  # times the shorter's length, from which the longer says more
     loose: float = 1.25  # times the shorter's length within which they stand in the longer
+    crowd: int = 256  # things said within a few seconds among which copies are looked for: of those beyond it no more is known
     most: int = 64  # things said around one time that are compared; more are no conversation
 
 

@@ -20,6 +20,7 @@ class MarksConfig:
     slack: float = 0.5  # seconds before and after an own mark in which another's alone casts no doubt
     most: float = 0.8  # of the time of the words, under the mark of one alone: theirs
     least: float = 0.2  # of it, under the mark of anybody else: not theirs alone
+    crowd: int = 600  # marks of one minute that are kept: ten people who interrupt each other each second
     run_words: int = 3  # in a row under another's mark that are cut off as theirs
     run_seconds: float = 1.0  # … and how long they last at least
 

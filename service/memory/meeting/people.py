@@ -22,7 +22,7 @@ class PeopleConfig:
 
     late: float = 60.0  # seconds from when somebody came until it is told, from which it was held up: clocks differ by less
     early: float = 900.0  # seconds before second 0 that a coming told late may be of this meeting: rooms open a quarter before
-    names: int = 20  # of one participant that are kept: nobody has more who is not playing
+    names: int = 20  # of one participant that are kept, and logins: nobody has more who is not playing
     moves: int = 500  # comings, and goings, of one participant: a reconnection a minute for eight hours
 
 
@@ -89,13 +89,18 @@ def nobody(uid: str) -> str:
     return f"?/{uid}"
 
 
-def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float) -> Presence:
+def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float, config: PeopleConfig) -> Presence:
     """With what `speaker` says. The same for all orders in which it is told."""
     if presence is None:
         presence = Presence(track, speaker.handle or speaker.name or "", speaker.scope, is_name=speaker.handle is None)
     name = _shown(speaker.name)
-    namings = presence.namings if name is None else _named(presence.namings, Naming(name, speaker.confidence != 0, told))
-    accounts, emails = _with(presence.accounts, speaker.account), _with(presence.emails, speaker.email)
+    namings = (
+        presence.namings
+        if name is None
+        else _named(presence.namings, Naming(name, speaker.confidence != 0, told), config.names)
+    )
+    logins = [(presence.accounts, speaker.account), (presence.emails, speaker.email)]
+    accounts, emails = (_with(keys, key, config.names) for keys, key in logins)
     found = replace(
         presence,
         namings=namings,
@@ -194,17 +199,26 @@ def _is_of_this(
     return epoch - coming.at <= config.early and is_seen and not comes_again
 
 
-def _named(namings: tuple[Naming, ...], new: Naming) -> tuple[Naming, ...]:
+def _named(namings: tuple[Naming, ...], new: Naming, most: int) -> tuple[Naming, ...]:
+    """Of more than `most` the latest, those that are earned first."""
     same = next((naming for naming in namings if naming.name == new.name), None)
     if same is not None:
         new = Naming(new.name, new.is_earned or same.is_earned, max(new.told, same.told))
         if len(namings) == 1:
             return (new,)
-    return tuple(sorted((*(n for n in namings if n is not same), new), key=lambda n: (n.told, n.name)))
+    found = [*(n for n in namings if n is not same), new]
+    if len(found) > most:
+        found.remove(min(found, key=lambda n: (n.is_earned, n.told, n.name)))
+    return tuple(sorted(found, key=lambda n: (n.told, n.name)))
 
 
-def _with(keys: tuple[AccountKey, ...], key: AccountKey | None) -> tuple[AccountKey, ...]:
-    return keys if key is None or key in keys else tuple(sorted((*keys, key), key=lambda k: (k.issuer, k.subject)))
+def _with(keys: tuple[AccountKey, ...], key: AccountKey | None, most: int) -> tuple[AccountKey, ...]:
+    """More than `most` say no more than that many: whoever has two logins is somebody only where both are the same person's."""
+    return (
+        keys
+        if key is None or key in keys or len(keys) >= most
+        else tuple(sorted((*keys, key), key=lambda k: (k.issuer, k.subject)))
+    )
 
 
 def _shown(name: str | None) -> str | None:

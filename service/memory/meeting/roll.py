@@ -51,7 +51,7 @@ class Roll:
         if track is None:
             return []
         known = self._present.get(track)
-        presence = told_of(known, track, speaker, moment)
+        presence = told_of(known, track, speaker, moment, self._config)
         if came or went:
             is_late = now - moment > self._config.late
             presence = moved(presence, moment, self._config, came=came, is_late=is_late)
