@@ -310,10 +310,11 @@ NODES: tuple[Node, ...] = (
     _node(
         "Account",
         "a login that outlives a meeting: issuer and subject; bound to one Person by somebody's word alone, never by a merge",
-        Property("issuer", "string", "who vouches: zoom, attendee, …; `mailto`: a platform verified the e-mail address"),
+        Property("issuer", "string", "who vouches: zoom, jitsi:SOURCE, …; `mailto`: a platform verified the e-mail address"),
         Property("subject", "string", "who it is there"),
         Property("name", "string", "display name that its platform gave last: evidence, and for whoever decides whose it is"),
         Property("shared", "boolean", "several people use it, a meeting room's for one: nothing follows from it"),
+        Property("follows_since", "datetime", "whose it is changed then, and meetings of before are not all put right yet"),
         unique=(("space", "issuer", "subject"),),
     ),
     _node(

@@ -27,6 +27,7 @@ from service.connectors.live.fetching import fetched
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
+from service.pipelines.accounts import list_broken_off
 from service.pipelines.deliveries import Inbox, InboxConfig
 from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
 from service.pipelines.jobs import Jobs, JobsConfig
@@ -138,12 +139,17 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         await expire_questions(graph, spaces, question_days)
         await expire_sounds(graph, spaces)
 
+    async def accounts() -> None:
+        if await list_broken_off(graph):  # else no model is loaded for it
+            await (await runtime.services.accounts()).go_on(incident)
+
     steps: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following),
         lambda: asyncio.to_thread(runtime.uploads.sweep),
         lambda: asyncio.to_thread(answers.forget_expired),
         lambda: asyncio.to_thread(Tapes(runtime.services.settings.meetings_dir).forget_expired),
         questions_and_sounds,
+        accounts,
         lambda: expire_all_voices(graph),
         lambda: expire_deliveries(graph),
         lambda: expire_events(graph),

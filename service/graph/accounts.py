@@ -58,6 +58,40 @@ async def find_owner(tx: Tx, space: str, account: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """An account whose owner changed, and not all that follows is written."""
+
+    space: str
+    id: str
+    since: datetime
+
+
+LIST_UNFOLLOWED = """
+MATCH (a:Account)
+WHERE a.follows_since < $before
+RETURN a.space AS space, a.id AS id, a.follows_since AS since
+ORDER BY since, id
+"""
+
+FIND_UNFOLLOWED = """
+MATCH (a:Account {space: $space, id: $account_id})
+WHERE a.follows_since IS NOT NULL
+RETURN a.space AS space, a.id AS id, a.follows_since AS since
+"""
+
+
+async def list_unfollowed(tx: Tx, before: datetime) -> list[Unfollowed]:
+    """Those that changed before, of all spaces, the first first. For who puts it right, for nobody to see."""
+    return [Unfollowed(**row) for row in await rows(tx, LIST_UNFOLLOWED, before=before)]
+
+
+async def find_unfollowed(tx: Tx, space: str, account: str) -> Unfollowed | None:
+    """None: all that follows is written. For who puts it right."""
+    found = await rows(tx, FIND_UNFOLLOWED, space=space, account_id=account)
+    return Unfollowed(**found[0]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """A login, for who reads everything; or their own, for whom it is bound to."""
 

@@ -47,17 +47,26 @@ BIND_ACCOUNT = """
 MATCH (a:Account {space: $space, id: $account_id})
 MATCH (p:Person {space: $space, id: $person_id})
 MERGE (a)-[r:IS]->(p)
-SET r = {decision: $decision, by: $actor, reason: $why, at: $at}
+SET r = {decision: $decision, by: $actor, reason: $why, at: $at}, a.follows_since = $at
 """
 
 UNBIND_ACCOUNT = """
-MATCH (:Account {space: $space, id: $account_id})-[r:IS]->(:Person)
+MATCH (a:Account {space: $space, id: $account_id})-[r:IS]->(:Person)
+SET a.follows_since = $at
 DELETE r
 """
 
 SHARE_ACCOUNT = """
 MATCH (a:Account {space: $space, id: $account_id})
 SET a.shared = $shared
+"""
+
+
+# Neo4j takes two times in differently written zones for different ones
+DONE = """
+MATCH (a:Account {space: $space, id: $account_id})
+WHERE a.follows_since.epochSeconds = $since.epochSeconds AND a.follows_since.nanosecond = $since.nanosecond
+REMOVE a.follows_since
 """
 
 
@@ -92,7 +101,7 @@ async def unbind_account(tx: Tx, space: str, account_id: str, *, actor: str, why
     person: str | None = found[0]["person_id"]
     if person is None:
         return None
-    await tx.run(UNBIND_ACCOUNT, space=space, account_id=account_id)
+    await tx.run(UNBIND_ACCOUNT, space=space, account_id=account_id, at=at.astimezone(UTC))
     await touch(tx, space, [person])
     occasion = at.astimezone(UTC).isoformat()
     await save_audit_event(tx, space, actor=actor, action="unbind_account", target=account_id, why=why, occasion=occasion)
@@ -111,6 +120,11 @@ async def share_account(tx: Tx, space: str, account_id: str, shared: bool, *, ac
     action, occasion = "share_account" if shared else "unshare_account", at.astimezone(UTC).isoformat()
     await save_audit_event(tx, space, actor=actor, action=action, target=account_id, why=why, occasion=occasion)
     return person
+
+
+async def followed(tx: Tx, space: str, account_id: str, since: datetime) -> None:
+    """What followed from the change of then is written, in all meetings; not from one that came meanwhile."""
+    await tx.run(DONE, space=space, account_id=account_id, since=since)
 
 
 def _named(key: AccountKey) -> AccountKey:

@@ -1,19 +1,20 @@
 """How does a login become somebody's, and nobody's again? One transaction each, under the lock of the space and audited; what
-follows for meetings that were before is put right after it, meeting by meeting: broken off there, the same call goes on."""
+follows for meetings that were before is put right after it, meeting by meeting: broken off there, the same call goes on, and so
+does the service, which finds the mark that the transaction left."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from service.graph.access import ReadScope
-from service.graph.accounts import Account, list_called
+from service.graph.accounts import Account, Unfollowed, find_unfollowed, list_called, list_unfollowed
 from service.graph.driver import Graph, Tx
 from service.graph.people import find_people
 from service.graph.signed_in import list_sessions_of_account
-from service.graph.write_accounts import bind_account, share_account, unbind_account
+from service.graph.write_accounts import bind_account, followed, share_account, unbind_account
 from service.memory.labels import without_badge
 from service.pipelines.attribute import Attributed, attribute
 from service.pipelines.closing import embed
@@ -24,6 +25,8 @@ from service.types.meeting import AccountKey
 
 PATIENCE = 600.0
 """Seconds for one meeting that was before: 10,000 turns took 23 where eight others used the machine; there may be 50,000."""
+BROKEN_OFF = timedelta(minutes=10)
+"""After so long whoever changed an account is taken to be gone: as long as one meeting may take."""
 MAX_SUGGESTED = 5
 """People of one name whom an account may be: more help nobody to decide."""
 
@@ -79,13 +82,39 @@ class Accounts:
                 assert self._embedder is not None
                 await asyncio.to_thread(embed, self._embedder, missing.texts, embedded)
 
+    async def go_on(self, incident: Callable[[BaseException], object], now: datetime | None = None) -> int:
+        """With what was broken off, in all spaces; how many accounts. What fails is left for the next time."""
+        done = 0
+        for one in await list_broken_off(self._graph, now):
+            try:
+                await self._follow(one.space, one.id)
+            except Exception as error:  # noqa: BLE001 - logged; one account must not keep others from being put right
+                incident(error)
+            else:
+                done += 1
+        return done
+
     async def _changed(self, space: str, account: str, person_id: str | None) -> AccountChanged:
+        moved = await self._follow(space, account)
+        return AccountChanged(account, person_id, sum(moved), len(moved))
+
+    async def _follow(self, space: str, account: str) -> list[int]:
+        """Turns that moved, of each session in which any did. Facts are looked at again also where none did: who was broken off
+        may have moved them."""
+        begun = await self._graph.read(find_unfollowed, space, account)
         sessions = await self._graph.read(list_sessions_of_account, space, account)
         done = [await self.attribute(space, session) for session in sessions]
-        if any(one.num_turns for one in done):
-            await revise_facts(self._graph, space)
         moved = [one.num_turns for one in done if one.num_turns]
-        return AccountChanged(account, person_id, sum(moved), len(moved))
+        if moved or (begun is not None and sessions):
+            await revise_facts(self._graph, space)
+        if begun is not None:
+            await self._graph.write(followed, space, account, begun.since)
+        return moved
+
+
+async def list_broken_off(graph: Graph, now: datetime | None = None) -> list[Unfollowed]:
+    """Accounts of all spaces whose owner changed a while ago, and not all that follows is written."""
+    return await graph.read(list_unfollowed, (now or datetime.now(UTC)) - BROKEN_OFF)
 
 
 async def list_suggested(tx: Tx, scope: ReadScope, accounts: Sequence[Account]) -> dict[str, tuple[str, ...]]:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from service.graph.access import read_scope
-from service.graph.accounts import account_id, list_accounts
+from service.graph.accounts import account_id, find_unfollowed, list_accounts
 from service.graph.driver import Graph, rows
 from service.graph.dump import dump_space
 from service.graph.events import list_events, list_told
 from service.graph.forget_space import forget_space
 from service.graph.paging import Page
-from service.graph.write_accounts import bind_account
+from service.graph.write_accounts import bind_account, followed, unbind_account
 from service.graph.write_people import save_person
 from service.graph.write_sessions import open_session
 from service.identity.router import RouterConfig
@@ -101,6 +101,69 @@ async def test_a_binding_broken_off_before_it_took_effect_goes_on(graph: Graph, 
     done = await accounts.bind(space, ZOOM, ana, **BY)
     assert (done.num_turns, done.num_sessions) == (2, 1)
     assert await speakers(graph, space, "friday") == await speakers(graph, space, "monday") == [ana, None, ana, None]
+
+
+MARKS = "MATCH (a:Account {space: $space}) RETURN a.follows_since IS NOT NULL AS marked"
+LATER = timedelta(minutes=11)
+"""After which whoever changed an account is taken to be gone."""
+
+
+async def test_what_was_broken_off_the_service_goes_on_with(graph: Graph, space: str, accounts: Accounts) -> None:
+    """Bound, and then unbound: what it opened would else stay open in the meetings that were not reached."""
+
+    async def marked() -> list[bool]:
+        return [row["marked"] for row in await graph.read(rows, MARKS, space=space)]
+
+    wrong: list[BaseException] = []
+    ana = await a_person(graph, space, "Ana")
+    for meeting in ("monday", "friday"):
+        await a_meeting(graph, space, meeting, TALK, [signed_in(space, meeting, "ana", ZOOM)])
+    for bound, owner in ((True, ana), (False, None)):
+        said = {"actor": "admin", "why": "", "at": datetime.now(UTC)}
+        if bound:
+            await graph.write(bind_account, space, ZOOM, ana, **said)  # type: ignore[arg-type]
+        else:
+            await graph.write(unbind_account, space, account_id(space, ZOOM), **said)  # type: ignore[arg-type]
+        await accounts.attribute(space, session_id(space, "monday"))
+        assert await marked() == [True]
+        await accounts.go_on(wrong.append)
+        assert await marked() == [True], "it may be worked at still"
+        assert await speakers(graph, space, "friday") == [None if bound else ana, None, None if bound else ana, None]
+        await accounts.go_on(wrong.append, datetime.now(UTC) + LATER)
+        assert await marked() == [False]
+        for meeting in ("monday", "friday"):
+            assert await speakers(graph, space, meeting) == [owner, None, owner, None]
+            assert await readers_of(graph, space, meeting) == [{ana} if bound else set()] * 4
+    await accounts.bind(space, ZOOM, ana, **BY)
+    assert await marked() == [False], "who is not broken off leaves nothing to do"
+
+
+async def test_one_account_that_cannot_be_put_right_keeps_no_other_from_it(graph: Graph, space: str) -> None:
+    ana, ben = await a_person(graph, space, "Ana"), await a_person(graph, space, "Ben")
+    named = {"monday": ZOOM, "friday": OTHER}
+    for meeting, key in named.items():
+        await a_meeting(graph, space, meeting, TALK, [signed_in(space, meeting, "ana", key)])
+    for key, person in ((ZOOM, ana), (OTHER, ben)):
+        await graph.write(bind_account, space, key, person, actor="admin", why="", at=datetime.now(UTC))
+    broken = "MATCH (s:Session {space: $space, id: $id}) SET s.status = 'open', s.checkpoint = '{'"
+    await graph.write(rows, broken, space=space, id=session_id(space, "monday"))
+    wrong: list[BaseException] = []
+    await Accounts(graph, EMBEDDER).go_on(wrong.append, datetime.now(UTC) + LATER)
+    assert len(wrong) == 1
+    assert await speakers(graph, space, "friday") == [ben, None, ben, None]
+
+
+async def test_a_change_that_comes_meanwhile_is_not_taken_for_done(graph: Graph, space: str) -> None:
+    ana, first = await a_person(graph, space, "Ana"), datetime.now(UTC) - timedelta(hours=1)
+    id = await graph.write(bind_account, space, ZOOM, ana, actor="admin", why="", at=first)
+    begun = await graph.read(find_unfollowed, space, id)
+    assert begun is not None and begun.since == first
+    await graph.write(unbind_account, space, id, actor="admin", why="", at=datetime.now(UTC))
+    await graph.write(followed, space, id, begun.since)
+    later = await graph.read(find_unfollowed, space, id)
+    assert later is not None and later.since > first
+    await graph.write(followed, space, id, later.since)
+    assert await graph.read(find_unfollowed, space, id) is None
 
 
 async def revised(graph: Graph, space: str, person: str) -> list[ToldEvent]:
