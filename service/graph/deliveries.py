@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any
 
 from service.graph.driver import Tx, changes, rows
@@ -68,7 +69,7 @@ class Dead:
     """code: message"""
     expires_at: datetime
     keeps_body: bool = True
-    """Else only how long it is, and its SHA-256: there may be sound in it."""
+    """Else only how long it is, and its SHA-256: there may be sound in it, or its source has too many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,34 +196,54 @@ async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
     return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created
 
 
-LIST_TAKEN_IN = """
+SIZES_TAKEN_IN = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $meeting_id AND d.folded >= $first
-RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .carried, .binary, .connection, .opened_at} AS delivery
+RETURN d.id AS id, d.num_bytes AS num_bytes
 ORDER BY d.folded LIMIT $limit
 """
 
-LIST_WAITING = """
+SIZES_WAITING = """
 MATCH (d:Delivery)
 WHERE d.meeting_id = $meeting_id AND d.status = 'waiting' AND d.seq >= 0 AND d.next_at <= $now
-RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .carried, .binary, .connection, .opened_at} AS delivery
+RETURN d.id AS id, d.num_bytes AS num_bytes
 ORDER BY d.seq LIMIT $limit
 """
 
+LIST_BY_ID = """
+UNWIND range(0, size($ids) - 1) AS place
+MATCH (d:Delivery {id: $ids[place]})
+RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
+          .query, .carried, .binary, .connection, .opened_at} AS delivery
+ORDER BY place
+"""
 
-async def deliveries_of(tx: Tx, meeting_id: str, *, first: int = 0, limit: int = 500) -> list[StoredDelivery]:
-    """Those of the meeting that were taken in, in the order in which they were, from the `first`: what rebuilds its fold. For
-    the worker; no gate stands before it."""
-    found = await rows(tx, LIST_TAKEN_IN, meeting_id=meeting_id, first=first, limit=limit)
-    return [stored(row["delivery"]) for row in found]
+MOST_BYTES = 16_000_000
+"""Of bodies read at once, but for a single one that is longer: two of the longest that are taken."""
 
 
-async def waiting(tx: Tx, meeting_id: str, *, now: datetime, limit: int = 500) -> list[StoredDelivery]:
-    """Those of the meeting that are to be taken in by `now`, in the order in which they came. For the worker; no gate."""
-    found = await rows(tx, LIST_WAITING, meeting_id=meeting_id, now=now, limit=limit)
-    return [stored(row["delivery"]) for row in found]
+async def deliveries_of(
+    tx: Tx, meeting_id: str, *, first: int = 0, limit: int = 500, most_bytes: int = MOST_BYTES
+) -> list[StoredDelivery]:
+    """Those of the meeting that were taken in, in the order in which they were, from the `first`, and as many as `most_bytes`
+    hold, at least one: what rebuilds its fold. For the worker; no gate stands before it."""
+    sizes = await rows(tx, SIZES_TAKEN_IN, meeting_id=meeting_id, first=first, limit=limit)
+    return await _list_first(tx, sizes, most_bytes)
+
+
+async def waiting(
+    tx: Tx, meeting_id: str, *, now: datetime, limit: int = 500, most_bytes: int = MOST_BYTES, but: Collection[str] = ()
+) -> list[StoredDelivery]:
+    """Those of the meeting that are to be taken in by `now`, in the order in which they came, as many as `most_bytes` hold, at
+    least one; without the ids of `but`. For the worker; no gate."""
+    sizes = await rows(tx, SIZES_WAITING, meeting_id=meeting_id, now=now, limit=limit + len(but))
+    return await _list_first(tx, [row for row in sizes if row["id"] not in but][:limit], most_bytes)
+
+
+async def _list_first(tx: Tx, sizes: Sequence[Mapping[str, Any]], most_bytes: int) -> list[StoredDelivery]:
+    up_to = accumulate(int(row["num_bytes"]) for row in sizes)
+    ids = [row["id"] for place, (row, total) in enumerate(zip(sizes, up_to, strict=True)) if place == 0 or total <= most_bytes]
+    return [stored(row["delivery"]) for row in await rows(tx, LIST_BY_ID, ids=ids)] if ids else []
 
 
 MARK_DONE = """
@@ -267,13 +288,32 @@ MAX_ERROR = 500
 COUNT_WAITING = """
 MATCH (d:Delivery)
 WHERE d.status = 'waiting' AND d.next_at IS NOT NULL
-RETURN d.space AS space, d.source AS source, count(*) AS waiting
+RETURN d.space AS space, d.source AS source, count(*) AS waiting, sum(d.num_bytes) AS num_bytes
+"""
+
+SUM_DEAD = """
+UNWIND $spaces AS space
+MATCH (d:Delivery)
+WHERE d.space = space AND d.status = 'dead' AND d.created_at IS NOT NULL AND d.body_sha256 IS NULL
+RETURN d.space AS space, d.source AS source, sum(d.num_bytes) AS num_bytes
 """
 
 
 async def count_waiting(tx: Tx) -> dict[tuple[str, str], int]:
     """(space, source) → deliveries not taken in yet: for back pressure."""
-    return {(row["space"], row["source"]): row["waiting"] for row in await rows(tx, COUNT_WAITING)}
+    return {source: count for source, (count, _) in (await measure_waiting(tx)).items()}
+
+
+async def measure_waiting(tx: Tx) -> dict[tuple[str, str], tuple[int, int]]:
+    """(space, source) → deliveries not taken in yet, and bytes of their bodies."""
+    found = await rows(tx, COUNT_WAITING)
+    return {(row["space"], row["source"]): (row["waiting"], row["num_bytes"]) for row in found}
+
+
+async def measure_dead(tx: Tx, spaces: Collection[str]) -> dict[tuple[str, str], int]:
+    """(space, source) → bytes of the bodies that dead letters have."""
+    found = await rows(tx, SUM_DEAD, spaces=sorted(spaces))
+    return {(row["space"], row["source"]): row["num_bytes"] for row in found}
 
 
 LIST_DELIVERIES = """

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from service.errors import VoicegraphError
-from service.graph.deliveries import Dead, NewDelivery, count_waiting, save_dead, save_deliveries
+from service.graph.deliveries import Dead, NewDelivery, measure_dead, measure_waiting, save_dead, save_deliveries
 from service.graph.driver import Graph, Tx
 
+T = TypeVar("T")
 Incident = Callable[[BaseException], str]
 """Logs an unexpected error without its words; the number it is filed under."""
 
@@ -44,6 +46,12 @@ class InboxConfig:
     """In the graph and not taken in yet, of all sources: counting them takes 50 ms, once a second."""
     waiting_of_source: int = 10_000
     """Of one source, so that one that floods leaves room for the others: minutes of the worker's work."""
+    waiting_bytes: int = 1_000_000_000
+    """Of the bodies of all that waits: some minutes of what a disk writes, and of what one worker reads."""
+    waiting_bytes_of_source: int = 200_000_000
+    """25 of the longest; 10,000 of the usual have 20 MB."""
+    dead_bytes_of_source: int = 20_000_000
+    """Of the bodies of a source's dead letters: enough to see what is wrong. Of more of them only length and hash are kept."""
     count_seconds: float = 1.0
     """How old the count of these may be; what this process adds meanwhile is counted at once."""
     write_seconds: float = 5.0
@@ -67,7 +75,8 @@ class _Unit:
         return len(self.deliveries) + len(self.dead)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
+        """Bytes."""
         return sum(len(one.body) for one in self.deliveries) + sum(len(one.delivery.body) for one in self.dead)
 
 
@@ -81,6 +90,8 @@ class Inbox:
         self._queued = self._queued_bytes = 0
         self._came = asyncio.Event()
         self._waiting: Counter[tuple[str, str]] = Counter()
+        self._bytes: Counter[tuple[str, str]] = Counter()
+        self._dead_bytes: dict[tuple[str, str], int] = {}
         self._counted_at = float("-inf")
         self._counting = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
@@ -107,9 +118,11 @@ class Inbox:
         if self._queued >= self.config.queued or self._queued_bytes >= self.config.queued_bytes:
             raise InboxFull(waiting=self._queued, seconds=self.config.kept_again)
         await self._count()
-        if (of_all := self._waiting.total()) >= self.config.waiting:
+        of_all = self._waiting.total()
+        if of_all >= self.config.waiting or self._bytes.total() >= self.config.waiting_bytes:
             raise InboxFull(waiting=of_all, seconds=self.config.full_again)
-        if (of_source := self._waiting[space, source]) >= self.config.waiting_of_source:
+        of_source, size = self._waiting[space, source], self._bytes[space, source]
+        if of_source >= self.config.waiting_of_source or size >= self.config.waiting_bytes_of_source:
             raise InboxFull(waiting=of_source, seconds=self.config.full_again)
 
     async def keep(self, deliveries: Sequence[NewDelivery] = (), dead: Sequence[Dead] = ()) -> None:
@@ -117,12 +130,25 @@ class Inbox:
         them will be known."""
         if self._writer is None:
             raise NotKept(seconds=self.config.kept_again)
-        unit = _Unit(deliveries, dead, asyncio.get_running_loop().create_future())
+        unit = _Unit(deliveries, [await self._within_quota(one) for one in dead], asyncio.get_running_loop().create_future())
         self._queue.append(unit)
         self._queued += unit.count
-        self._queued_bytes += unit.bytes
+        self._queued_bytes += unit.size
         self._came.set()
         await unit.kept
+
+    async def _within_quota(self, dead: Dead) -> Dead:
+        """Without its body where the source's dead letters have too much of them. Raises NotKept."""
+        one, size = dead.delivery, len(dead.delivery.body)
+        source = one.space, one.source
+        await self._count()
+        if source not in self._dead_bytes and dead.keeps_body:
+            found = await self._asked(measure_dead, [one.space])
+            self._dead_bytes |= {source: 0} | found
+        if not dead.keeps_body or self._dead_bytes[source] + size > self.config.dead_bytes_of_source:
+            return replace(dead, keeps_body=False)
+        self._dead_bytes[source] += size
+        return dead
 
     async def _write(self) -> None:
         while True:
@@ -139,7 +165,7 @@ class Inbox:
         while self._queue and (not batch or (count < self.config.most and size < self.config.most_bytes)):
             unit = self._queue.popleft()
             batch.append(unit)
-            count, size = count + unit.count, size + unit.bytes
+            count, size = count + unit.count, size + unit.size
         self._queued -= count
         self._queued_bytes -= size
         return batch
@@ -163,6 +189,7 @@ class Inbox:
         if error is None:
             for one in (delivery for unit in batch for delivery in unit.deliveries):
                 self._waiting[one.space, one.source] += 1
+                self._bytes[one.space, one.source] += len(one.body)
             self.arrived.set()
 
     @staticmethod
@@ -182,13 +209,20 @@ class Inbox:
         async with self._counting:
             if now() - self._counted_at < self.config.count_seconds:
                 return
-            try:
-                async with asyncio.timeout(self.config.write_seconds):
-                    self._waiting = Counter(await self._graph.read(count_waiting))
-            except (VoicegraphError, TimeoutError) as error:
-                self._incident(error)
-                raise NotKept(seconds=self.config.kept_again) from error
+            found = await self._asked(measure_waiting)
+            self._waiting = Counter({source: count for source, (count, _) in found.items()})
+            self._bytes = Counter({source: size for source, (_, size) in found.items()})
+            self._dead_bytes = {}
             self._counted_at = now()
+
+    async def _asked(self, read: Callable[..., Awaitable[T]], *args: object) -> T:
+        """What the graph says. Raises NotKept where it says nothing."""
+        try:
+            async with asyncio.timeout(self.config.write_seconds):
+                return await self._graph.read(read, *args)
+        except (VoicegraphError, TimeoutError) as error:
+            self._incident(error)
+            raise NotKept(seconds=self.config.kept_again) from error
 
 
 async def _save(tx: Tx, batch: Sequence[_Unit]) -> None:

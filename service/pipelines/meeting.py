@@ -173,8 +173,7 @@ class Meeting:
 
     async def _waiting(self, limit: int) -> list[StoredDelivery]:
         now, busy = datetime.now(UTC), {id for id, task in self._fetching.items() if not task.done()}
-        found = await self._graph.read(waiting, self._feed.id, now=now, limit=limit + len(busy))
-        return [delivery for delivery in found if delivery.id not in busy][:limit]
+        return await self._graph.read(waiting, self._feed.id, now=now, limit=limit, but=busy)
 
     async def _take(self, some: Sequence[StoredDelivery]) -> None:
         done: list[str] = []

@@ -41,7 +41,7 @@ async def test_a_repeat_is_acknowledged_and_kept_once_by_its_id_or_by_what_it_sa
 async def test_who_has_not_the_secret_is_refused_and_nothing_is_kept(backend: Backend) -> None:
     body = json.dumps(said()).encode()
     right = dict(backend.signed(body, "evt-1"))
-    stale = {**right, "webhook-timestamp": "1700000000"}
+    stale: dict[str, str | bytes] = {**right, "webhook-timestamp": "1700000000"}
     wrong: list[dict[str, str | bytes]] = [
         {},
         {**right, "webhook-signature": "v1,AAAA"},

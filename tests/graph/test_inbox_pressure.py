@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from service.api.errors import incident
-from service.graph.deliveries import list_deliveries, mark_done, meeting_id, waiting
+from service.graph.dead_letters import list_dead_letters
+from service.graph.deliveries import (
+    Dead,
+    deliveries_of,
+    list_deliveries,
+    mark_done,
+    meeting_id,
+    waiting,
+)
 from service.graph.driver import Graph
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
@@ -73,6 +81,54 @@ async def test_a_source_that_floods_waits_and_leaves_room_for_the_others(graph: 
         await graph.write(mark_done, feed.id, [one.id for one in taken], worker="w")
         await asyncio.sleep(0.25)
         await inbox.check_room(space, "crm")
+
+
+async def test_what_waits_is_bounded_by_its_bytes_of_a_source_and_in_all(graph: Graph, space: str) -> None:
+    long = b"x" * 1_000
+    async with an_inbox(graph, waiting_bytes_of_source=2_500, count_seconds=0.2, waiting_bytes=10**12) as inbox:
+        for key in "abc":
+            await inbox.check_room(space, "crm")
+            await inbox.keep([a_delivery(space, key, body=long)])
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "crm")
+        await asyncio.sleep(0.25)
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "crm")
+        await inbox.check_room(space, "other")
+    async with an_inbox(graph, waiting_bytes=3_000) as inbox:
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "other")
+
+
+@pytest.mark.parametrize("count_seconds", [0.0, 60.0])
+async def test_the_bodies_of_dead_letters_have_a_quota_of_each_source(graph: Graph, space: str, count_seconds: float) -> None:
+    async with an_inbox(graph, dead_bytes_of_source=2_500, count_seconds=count_seconds) as inbox:
+        for source in ("crm", "other"):
+            for n in range(5):
+                letter = a_delivery(space, f"{n}", meeting=None, body=b"x" * 1_000, source=source)
+                await inbox.keep([], [Dead(letter, "event_unreadable: no JSON", LATER)])
+    shown = (await graph.read(list_deliveries, space, page=Page(first=100))).items
+    assert [one.num_bytes for one in shown] == [1_000] * 10
+    found = await graph.read(list_dead_letters, space, [one.id for one in shown])
+    for source in ("crm", "other"):
+        assert [one.body is not None for one in found if one.source == source].count(True) == 2
+
+
+async def test_no_more_bodies_are_read_at_once_than_memory_holds(graph: Graph, space: str) -> None:
+    async with an_inbox(graph) as inbox:
+        await inbox.keep([a_delivery(space, f"{n}", body=b"x" * size) for n, size in enumerate((900, 50, 50, 50, 2_000, 10))])
+    id = meeting_id(space, "crm", "m1")
+    got: list[list[str]] = []
+    await graph.write(lease_meetings, [id], worker="w", now=NOW, until=LATER)
+    while some := await graph.read(waiting, id, now=NOW, limit=4, most_bytes=1_000):
+        got.append([one.key for one in some])
+        await graph.write(mark_done, id, [one.id for one in some], worker="w")
+    assert got == [["0", "1", "2"], ["3"], ["4"], ["5"]]
+    again, place = [], 0
+    while some := await graph.read(deliveries_of, id, first=place, most_bytes=1_000):
+        again.append([one.key for one in some])
+        place += len(some)
+    assert again == [["0", "1", "2"], ["3"], ["4"], ["5"]]
 
 
 async def test_all_sources_together_have_a_bound_and_so_has_what_waits_in_memory(graph: Graph, space: str) -> None:
