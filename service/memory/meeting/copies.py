@@ -5,6 +5,7 @@ Short words are no evidence: two people say "yes" at once, and one says it twice
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,6 +13,18 @@ from functools import lru_cache
 
 CHAT = "chat"
 """A source whose lines are written, not spoken."""
+PLATFORM = "platform"
+"""A source that hears each participant's own stream."""
+# fmt: off
+NEGATIONS = frozenset(
+    {
+        "no", "not", "never", "nobody", "nothing", "none", "cannot", "dont", "cant", "wont", "isnt", "arent", "wasnt",
+        "werent", "doesnt", "didnt", "hasnt", "havent", "couldnt", "wouldnt", "shouldnt", "nein", "nicht", "nie",
+        "kein", "keine", "non", "pas", "jamais",
+    }
+)
+# fmt: on
+"""In the languages that are met most, as `words_of` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,7 @@ class CopiesConfig:
     apart: float = 1.5  # seconds between the two starts: two clocks, and the way an echo has through a network
     overlap: float = 0.5  # of the shorter, in which both go on
     words: int = 4  # from which the same words under two labels are no coincidence
+    own: int = 8  # … and from which, all the same, two participants did not say them at once on streams of their own
     same: float = 0.8  # of the shorter's words that are the longer's, in order: two recognisers hear one voice
     inside: float = 0.9  # … where the longer says more: in a long line, a few words in a row stand by chance
     more: float = 1.5  # times the shorter's length, from which the longer says more
@@ -49,6 +63,7 @@ class Line:
     """Of its speaker, as shown."""
     is_named_only: bool = False
     """Its speaker has no id."""
+    by_bot: bool = False
 
 
 SOURCES = {"platform": 3.0, "caption": 2.0, "diariser": 1.0}
@@ -79,7 +94,27 @@ def are_copies(one: Line, other: Line, config: CopiesConfig) -> bool:
     enough = len(short) >= config.words
     if not short or not _same_time(one, other, enough, config) or not (enough or _may_be_one(one, other)):
         return False
+    if _are_two(one, other) and (_tell_apart(short) != _tell_apart(long) or not _may_be_echo(one, other, short, long, config)):
+        return False
     return _contains(long, short, config)
+
+
+def _are_two(one: Line, other: Line) -> bool:
+    """Whether two participants say it, as far as is known: what is thrown away as an echo may be what one of them answered."""
+    if one.track is None or other.track is None or one.track == other.track or _one_tile(one, other):
+        return False
+    return not (one.by_bot or other.by_bot) and (one.name is None or one.name != other.name)
+
+
+def _may_be_echo(one: Line, other: Line, short: tuple[str, ...], long: tuple[str, ...], config: CopiesConfig) -> bool:
+    """Of two who each have a stream of their own only many words, all the same: people greet, thank and sing together."""
+    both_own = one.source == other.source == PLATFORM
+    return not both_own or (short == long and len(short) >= config.own)
+
+
+def _tell_apart(words: tuple[str, ...]) -> Counter[str]:
+    """What makes another thing of a sentence: its numbers, and what says no."""
+    return Counter(w for w in words if w in NEGATIONS or any(c.isdigit() for c in w))
 
 
 def _same_time(one: Line, other: Line, enough: bool, config: CopiesConfig) -> bool:
@@ -95,10 +130,10 @@ def _same_time(one: Line, other: Line, enough: bool, config: CopiesConfig) -> bo
 def _may_be_one(one: Line, other: Line) -> bool:
     """Whether few words say enough: one label, a tile and a voice in it, somebody and nobody, or one name of which one copy
     knows no more: a transcript made afterwards often has names where the live one had ids."""
-    if one.track is None and other.track is None:
-        return one.source != other.source
     is_one_name = one.name is not None and one.name == other.name and one.is_named_only != other.is_named_only
-    return one.track is None or other.track is None or one.track == other.track or is_one_name or _one_tile(one, other)
+    if one.track is None or other.track is None:  # of one recogniser, somebody's "yes" and nobody's are two
+        return one.source != other.source
+    return one.track == other.track or is_one_name or _one_tile(one, other)
 
 
 def _one_tile(one: Line, other: Line) -> bool:

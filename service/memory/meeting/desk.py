@@ -100,9 +100,9 @@ class Desk:
     def _finish(self) -> None:
         """What never became final is told as it is. Where nothing was told yet, what comes late may still say when it began."""
         known = (self._state.began, self._state.zero, self._state.first)
-        if any(self._roll.everybody()) or any(time is not None for time in known):
-            self._settle_origin()
         left = [utterance for _, utterance in self._open.items()]
+        if left or any(self._roll.everybody()) or any(time is not None for time in known):
+            self._settle_origin()
         left.sort(key=lambda utterance: place_of(utterance, self._origin, self._config))
         for partial in left:
             self._open.drop(partial.uid)

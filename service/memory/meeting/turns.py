@@ -65,6 +65,7 @@ def line_of(utterance: Utterance, view: View) -> Line | None:
         ),
         event.speaker.name,
         event.speaker.handle is None,
+        _by_bot(event, presence),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from service.memory.meeting import Copy, Doubt, Gone, Revised
 from service.types.meeting import Base, Ended
 from tests.unit.memory.meeting.events import START, Told, says, who
@@ -100,18 +102,56 @@ def test_case_7_a_meeting_told_again_whole_adds_nothing() -> None:
 # ---- echo, two bots
 
 
+LONG = "I will send the numbers to all of you on Friday."
+YEAR = "We agreed that the budget for this year is 40 thousand."
+
+
 def test_an_echo_on_another_track_is_heard_once_under_the_one_who_said_it() -> None:
-    said = says(ANA, ROOM, 10.0, 12.0, confidence=0.95)
-    echo = says(BEN, "I will send the numbers Friday", 10.4, 12.3, confidence=0.6)
+    said = says(ANA, LONG, 10.0, 12.0, confidence=0.95)
+    echo = says(BEN, "i will send the numbers to all of you on friday", 10.4, 12.3, confidence=0.6)
     for events in ((said, echo), (echo, said)):
         (turn,) = Told(*events).wait().turns
-        assert (turn.track, turn.text, [copy.track for copy in turn.copies]) == ("1", ROOM, ["2"])
+        assert (turn.track, turn.text, [copy.track for copy in turn.copies]) == ("1", LONG, ["2"])
 
 
 def test_an_echo_that_comes_late_leaves_the_turn_and_is_told_beside_it() -> None:
-    meeting = Told(says(ANA, ROOM, 10.0, 12.0)).wait()
-    meeting.tell(says(BEN, ROOM, 10.4, 12.4)).wait()
-    assert meeting.texts == [ROOM] and isinstance(meeting.outcomes[-1], Revised)
+    meeting = Told(says(ANA, LONG, 10.0, 12.0)).wait()
+    meeting.tell(says(BEN, LONG, 10.4, 12.4)).wait()
+    assert meeting.texts == [LONG] and isinstance(meeting.outcomes[-1], Revised)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Yes.", "Yes."),
+        ("Can you hear me?", "Can you hear me?"),
+        ("Thank you very much.", "Thank you very much."),
+        ("Happy birthday to you!", "Happy birthday to you!"),
+        ("I do not think so.", "I do think so."),
+        ("Do we agree on that, and start on Monday the third?", "Start on Monday the third."),
+        (YEAR, YEAR.replace("40", "14")),
+        (YEAR, YEAR.replace("agreed", "never agreed")),
+        (YEAR, YEAR.replace("is 40", "isn't 40")),
+    ],
+)
+def test_what_two_people_say_at_once_is_said_by_both(first: str, second: str) -> None:
+    """Nothing of it is thrown away as an echo of the other's, whichever comes first."""
+    one, other = says(ANA, first, 10.0, 12.0), says(BEN, second, 10.3, 12.2)
+    for events in ((one, other), (other, one)):
+        assert sorted(Told(*events).wait().texts) == sorted([first, second])
+
+
+def test_one_recogniser_does_not_write_down_one_yes_for_two() -> None:
+    one, other = says(ANA, "Yes.", 10.0, 12.0), says(None, "Yes.", 10.3, 12.2)
+    for events in ((one, other), (other, one)):
+        assert Told(*events).wait().texts == ["Yes.", "Yes."]
+
+
+def test_numbers_and_what_says_no_tell_two_apart_whoever_hears_them() -> None:
+    said = says(ANA, YEAR, 10.0, 13.0, source="caption")
+    for other in (YEAR.replace("40", "14"), YEAR.replace("agreed", "never agreed")):
+        assert len(Told(said, says(BEN, other, 10.2, 13.2)).wait().turns) == 2
+    assert len(Told(said, says(BEN, YEAR.replace("We agreed", "We have agreed"), 10.2, 13.2)).wait().turns) == 1
 
 
 def test_two_people_who_say_yes_at_once_are_two_and_one_who_says_it_twice_says_it_twice() -> None:

@@ -94,3 +94,11 @@ def test_times_of_either_base_count_from_the_meetings_start() -> None:
         Began(key="began", at=START), says(ANA, "Hello.", 1.0), says(BEN, "Hi.", epoch + 2.0, base=Base.EPOCH)
     ).wait()
     assert [turn.segment.start for turn in meeting.turns] == [1.0, 2.0] and meeting.started_at == START
+
+
+def test_what_was_never_final_and_nobodys_is_told_at_the_end_whatever_its_times() -> None:
+    """Nothing says then when the meeting began."""
+    for start in (0.0, 1e9, 1e15, float("nan")):
+        for base in Base:
+            meeting = Told(says(None, "Hello?", start, id="a", base=base, final=False), Ended(key="end")).wait()
+            assert meeting.texts == ["Hello?"] and len(meeting.finished) == 1
