@@ -32,8 +32,8 @@ PUBLIC, PRIVATE = CallConfig(), CallConfig(private=True)
 
 def a_webhook(generation: int = 1, rotated_at: datetime | None = None) -> Webhook:
     return Webhook(
-        "w1", "home", "https://example.org", tuple(EventKind), "boss", None, None, WebhookStatus.ACTIVE, None, generation, rotated_at,
-        KEY.id, 0, None, NOW,
+        "w1", "home", "https://example.org", tuple(EventKind), "boss", None, None, WebhookStatus.ACTIVE, None, generation,
+        rotated_at, KEY.id, 0, None, NOW,
     )  # fmt: skip
 
 
