@@ -397,6 +397,7 @@ NODES: tuple[Node, ...] = (
         Property("external_id", "string", "the provider's id of the meeting"),
         Property("session_id", "string", "session that is written of it; none: not begun"),
         Property("status", "string", "open | closed"),
+        Property("left_since", "datetime", "since when its source is not configured any more, UTC"),
         Property("num_deliveries", "integer", "deliveries that came, repeats not counted: the next `seq`"),
         Property("last_at", "datetime", "when the last delivery came, UTC"),
         Property("expires_at", "datetime", "when it and its deliveries go; none while it is open"),

@@ -171,7 +171,7 @@ STORES: tuple[Store, ...] = (
         "inbox",
         "graph",
         "what meetings' backends sent, as they sent it: words, names, e-mail addresses",
-        "48 h after the meeting's end, by the sweep of the service; " + _WITH_SPACE,
+        "72 h after the meeting's end, or after its source was taken away, by the sweep of the service; " + _WITH_SPACE,
         ("Delivery", "Meeting", "MeetingWork"),
     ),
     Store(

@@ -29,7 +29,13 @@ from service.graph.spaces import ensure_space, list_spaces
 from service.language.chat_cache import AnswerCache
 from service.pipelines.accounts import list_broken_off
 from service.pipelines.deliveries import Inbox, InboxConfig
-from service.pipelines.expire import expire_all_voices, expire_deliveries, expire_questions, expire_sounds
+from service.pipelines.expire import (
+    close_left_meetings,
+    expire_all_voices,
+    expire_deliveries,
+    expire_questions,
+    expire_sounds,
+)
 from service.pipelines.jobs import Jobs, JobsConfig
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meetings import Meetings, MeetingsConfig
@@ -151,6 +157,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         questions_and_sounds,
         accounts,
         lambda: expire_all_voices(graph),
+        lambda: close_left_meetings(graph, [(one.space, one.name) for one in runtime.services.sources.all().values()]),
         lambda: expire_deliveries(graph),
         lambda: expire_events(graph),
     )

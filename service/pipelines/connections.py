@@ -98,7 +98,7 @@ class Connection:
         until = now() + self._config.patience
         while True:
             try:
-                await self._reception.inbox.check_room(source.space, source.name)
+                await self._reception.check_room(source)
                 await self._reception.keep(self._proved, found)
                 return
             except (InboxFull, NotKept):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -113,13 +113,15 @@ class Inbox:
             self._tell(unit, NotKept(seconds=self.config.kept_again))
         self._queue.clear()
 
-    async def check_room(self, space: str, source: str) -> None:
-        """Raises InboxFull where too much waits, in this process or in the graph, and NotKept where that cannot be told."""
+    async def check_room(self, space: str, source: str, *, own: Collection[tuple[str, str]] | None = None) -> None:
+        """Raises InboxFull where too much waits, in this process or in the graph, and NotKept where that cannot be told. `own`:
+        (space, name) of the sources whose deliveries are taken in; what waits of others is in nobody's way."""
         if self._queued >= self.config.queued or self._queued_bytes >= self.config.queued_bytes:
             raise InboxFull(waiting=self._queued, seconds=self.config.kept_again)
         await self._count()
-        of_all = self._waiting.total()
-        if of_all >= self.config.waiting or self._bytes.total() >= self.config.waiting_bytes:
+        all_of = self._waiting if own is None else own
+        of_all, size_of_all = (sum(count[one] for one in all_of) for count in (self._waiting, self._bytes))
+        if of_all >= self.config.waiting or size_of_all >= self.config.waiting_bytes:
             raise InboxFull(waiting=of_all, seconds=self.config.full_again)
         of_source, size = self._waiting[space, source], self._bytes[space, source]
         if of_source >= self.config.waiting_of_source or size >= self.config.waiting_bytes_of_source:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from service.graph.deliveries import forget_expired_deliveries
 from service.graph.driver import Graph, Tx
 from service.graph.forget_sounds import forget_expired_sounds
+from service.graph.left_meetings import close_left, mark_left
 from service.graph.questions import forget_questions
 from service.graph.spaces import list_spaces_of_expired_voices
 from service.graph.voices import changed_voices
@@ -21,6 +22,10 @@ from service.types.people import SpaceSettings
 QUESTIONS = 5_000  # deleted in one transaction: some 0.1 s
 SOUNDS = 1_000  # as QUESTIONS; with its piece each has 20 kB
 DELIVERIES = 1_000  # as QUESTIONS; of a few kB each
+LEFT = 20  # meetings closed in one transaction: of a thousand deliveries each
+LEFT_FOR = timedelta(hours=72)  # as MeetingWorkConfig.kept: a name that was mistaken is seen by then
+DEAD_FOR = timedelta(days=30)  # as ReceptionConfig.dead_days
+SOURCE_GONE = "no_such_source: Its source was not configured any more."
 LEFT_ALONE = timedelta(minutes=15)  # of a younger question, the process that kept it may still run with other settings
 
 
@@ -63,6 +68,42 @@ async def expire_sounds(graph: Graph, spaces: Sequence[str], now: datetime | Non
     found, total = SOUNDS, 0
     while found == SOUNDS:
         found = await graph.write(forget_expired_sounds, spaces, now=now or datetime.now(UTC), limit=SOUNDS)
+        total += found
+    return total
+
+
+async def close_left_meetings(
+    graph: Graph, own: Sequence[tuple[str, str]], now: datetime | None = None, *, spaces: Sequence[str] | None = None
+) -> int:
+    """Close meetings (of `spaces`; None: of all) whose source, (space, name), has for a while been none of `own`; how many.
+    Their sessions are left as they are: nobody reads on in what was delivered to a source that was taken away."""
+    now = now or datetime.now(UTC)
+    await graph.write(mark_left, own, now=now, spaces=spaces)
+    found, total = LEFT, 0
+    while found == LEFT:
+        found = await graph.write(
+            close_left,
+            before=now - LEFT_FOR,
+            now=now,
+            dead_until=now + DEAD_FOR,
+            error=SOURCE_GONE,
+            limit=LEFT,
+            spaces=spaces,
+        )
+        total += found
+    return total
+
+
+async def close_left_meetings(graph: Graph, own: Sequence[tuple[str, str]], now: datetime | None = None) -> int:
+    """Close meetings whose source, (space, name), has for a while been none of `own`; how many. Their sessions are left as they
+    are: nobody reads on in what was delivered to a source that was taken away."""
+    now = now or datetime.now(UTC)
+    await graph.write(mark_left, own, now=now)
+    found, total = LEFT, 0
+    while found == LEFT:
+        found = await graph.write(
+            close_left, before=now - LEFT_FOR, now=now, dead_until=now + DEAD_FOR, error=SOURCE_GONE, limit=LEFT
+        )
         total += found
     return total
 

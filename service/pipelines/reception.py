@@ -169,12 +169,17 @@ class Reception:
         """One request. What is signed rightly and cannot be read is kept as a dead letter, and then told. Raises InboxFull and
         NotKept, and EventUnreadable, NoMeeting, SoundAmongOthers, NotRead."""
         answer = proved.connector.answer(delivery, proved.secrets)
-        await self.inbox.check_room(proved.source.space, proved.source.name)
+        await self.check_room(proved.source)
         found = await self.sort(proved, delivery)
         await self.keep(proved, [(delivery, found)])
         if found.problem is not None:
             raise found.problem
         return Received(found.taken, answer)
+
+    async def check_room(self, source: Source) -> None:
+        """Raises InboxFull and NotKept."""
+        own = [(one.space, one.name) for one in self.sources.all().values()]
+        await self.inbox.check_room(source.space, source.name, own=own)
 
     async def sort(self, proved: Proved, delivery: Delivery) -> Sorted:
         """What it comes to; nothing is written yet."""

@@ -148,6 +148,14 @@ async def test_all_sources_together_have_a_bound_and_so_has_what_waits_in_memory
         await inbox.stop()
 
 
+async def test_what_waits_for_a_source_that_is_gone_is_in_nobodys_way(graph: Graph, space: str) -> None:
+    async with an_inbox(graph, waiting=2) as inbox:
+        await inbox.keep([a_delivery(space, key, source="gone") for key in "abc"])
+        with pytest.raises(InboxFull):
+            await inbox.check_room(space, "crm", own=[(space, "crm"), (space, "gone")])
+        await inbox.check_room(space, "crm", own=[(space, "crm")])
+
+
 async def test_what_was_not_written_when_the_service_stops_is_told_so(graph: Graph, space: str) -> None:
     async with an_inbox(graph) as inbox:
         keeping = [asyncio.create_task(inbox.keep([a_delivery(space, f"{n}")])) for n in range(50)]
