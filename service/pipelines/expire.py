@@ -94,20 +94,6 @@ async def close_left_meetings(
     return total
 
 
-async def close_left_meetings(graph: Graph, own: Sequence[tuple[str, str]], now: datetime | None = None) -> int:
-    """Close meetings whose source, (space, name), has for a while been none of `own`; how many. Their sessions are left as they
-    are: nobody reads on in what was delivered to a source that was taken away."""
-    now = now or datetime.now(UTC)
-    await graph.write(mark_left, own, now=now)
-    found, total = LEFT, 0
-    while found == LEFT:
-        found = await graph.write(
-            close_left, before=now - LEFT_FOR, now=now, dead_until=now + DEAD_FOR, error=SOURCE_GONE, limit=LEFT
-        )
-        total += found
-    return total
-
-
 async def expire_deliveries(graph: Graph, now: datetime | None = None) -> int:
     """Delete what meetings' backends delivered and nobody needs to know again, in all spaces; how many deliveries."""
     found, total = DELIVERIES, 0

@@ -24,7 +24,7 @@ from service.graph.deliveries import (
     save_deliveries,
     waiting,
 )
-from service.graph.driver import Graph, Tx, rows
+from service.graph.driver import Graph, Tx
 from service.graph.forget_space import forget_space
 from service.graph.meetings import (
     MeetingFeed,
@@ -43,7 +43,6 @@ from service.pipelines.expire import close_left_meetings
 
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
-OTHERS = "MATCH (f:Meeting) WHERE f.space <> $space RETURN DISTINCT [f.space, f.source] AS own"
 NEVER = NOW + timedelta(days=3650)
 PAGE = Page(first=50)
 
@@ -252,31 +251,6 @@ async def test_meetings_of_a_source_that_was_taken_away_are_closed_after_a_while
 
     async def swept(days: float, *own: tuple[str, str]) -> dict[str, tuple[str, bool]]:
         await close_left_meetings(graph, own, began + timedelta(days=days), spaces=[space])
-        found = (await graph.read(list_deliveries, space, page=PAGE)).items
-        return {one.source + one.status.value: (str(one.error).partition(":")[0], one.expires_at is not None) for one in found}
-
-    still = {"crmwaiting": ("None", False), "crmdone": ("None", False), "otherwaiting": ("None", False)}
-    assert await swept(0, other) == still
-    assert await swept(2, crm, other) == still, "it is there again"
-    assert await swept(4, other) == still
-    assert await swept(6.9, other) == still
-    closed = {"crmdead": ("no_such_source", True), "crmdone": ("None", True), "otherwaiting": ("None", False)}
-    assert await swept(7.1, other) == closed
-    assert (await graph.read(find_meetings, [feed.id]))[feed.id].status is MeetingStatus.CLOSED
-    assert crm not in await graph.read(count_waiting)
-
-
-async def test_meetings_of_a_source_that_was_taken_away_are_closed_after_a_while(graph: Graph, space: str) -> None:
-    await graph.write(save_deliveries, [a_delivery(space, key) for key in "ab"])
-    await graph.write(save_deliveries, [a_delivery(space, "c", source="other")])
-    feed = await held(graph, space)
-    a, _ = await graph.read(waiting, feed.id, now=NOW)
-    await graph.write(mark_done, feed.id, [a.id], worker="w1")
-    others = [tuple(row["own"]) for row in await graph.read(rows, OTHERS, space=space)]
-    crm, other = (space, "crm"), (space, "other")
-
-    async def swept(days: float, *own: tuple[str, str]) -> dict[str, tuple[str, bool]]:
-        await close_left_meetings(graph, [*others, *own], NOW + timedelta(days=days))
         found = (await graph.read(list_deliveries, space, page=PAGE)).items
         return {one.source + one.status.value: (str(one.error).partition(":")[0], one.expires_at is not None) for one in found}
 
