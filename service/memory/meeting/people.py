@@ -77,11 +77,13 @@ class Presence:
 
 
 def track_of(speaker: Speaker) -> str | None:
-    """The handle within its scope; None: nobody known. Where there is no handle, a name is all there is to tell them apart."""
+    """The handle within its scope; None: nobody known. Where there is no handle, a name is all there is to tell them apart: then
+    it begins with a slash, as no handle's does, since anybody can be called what another's handle is."""
     handle = speaker.handle or _shown(speaker.name)
     if not handle:
         return None
-    return f"{_escaped(speaker.scope)}/{_escaped(handle)}" if speaker.scope else _escaped(handle)
+    found = f"{_escaped(speaker.scope)}/{_escaped(handle)}" if speaker.scope else _escaped(handle)
+    return found if speaker.handle else f"/{found}"
 
 
 def nobody(uid: str) -> str:

@@ -101,7 +101,17 @@ def test_case_13_two_participants_of_one_name_stay_two_and_are_told_apart_by_no_
 
 def test_case_13_where_there_is_only_a_name_it_may_be_anybodys() -> None:
     meeting = Told(says(who(None, "Camille Martin"), "Bonjour.", 0.0)).wait()
-    assert meeting.people["Camille Martin"].is_name and namesakes(meeting.people.values()) == {"Camille Martin"}
+    assert meeting.people["/Camille Martin"].is_name and namesakes(meeting.people.values()) == {"/Camille Martin"}
+
+
+def test_whoever_is_called_what_anothers_handle_is_is_another() -> None:
+    account = AccountKey("zoom", "ana")
+    for scope in ("", "c1"):
+        known, alike = Speaker("16778240", scope, "Ana", account), Speaker(None, scope, "16778240")
+        meeting = Told(says(known, "Hello.", 0.0), says(alike, "I am not Ana.", 3.0)).wait()
+        first, second = (meeting.people[turn.track] for turn in meeting.turns)
+        assert first.accounts == (account,) and not second.accounts and second.is_name
+        assert first.names == ("Ana",) and second.names == ("16778240",)
 
 
 def test_case_14_names_are_kept_as_sent() -> None:
