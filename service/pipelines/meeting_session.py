@@ -25,7 +25,7 @@ from service.graph.write_meetings import (
     reopen_session,
     save_changes,
 )
-from service.graph.write_sessions import NewMessage, NewSession, SessionBusy, find_session_of, open_session
+from service.graph.write_sessions import NewSession, SessionBusy, find_session_of, open_session
 from service.identity.merging import MergeConfig
 from service.identity.router import RouterConfig
 from service.memory.left_brain.weights import WeightConfig
@@ -33,20 +33,19 @@ from service.memory.meeting import About, Described, Given, Gone, Known, Outcome
 from service.memory.names import NameConfig
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.attribute import attribute, note_logins, platform_attendance
-from service.pipelines.blame import embedded, is_its_own
+from service.pipelines.blame import is_its_own
 from service.pipelines.closing import CallerKnows, close
 from service.pipelines.deliveries import Incident
 from service.pipelines.folding import Checkpoint, Folding, Then
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import router_of
 from service.pipelines.live import let_read
-from service.pipelines.meeting_turns import Plan, in_order, message_id, plan, reason, signed_in
+from service.pipelines.meeting_turns import Plan, in_order, message_id, messages_of, plan, reason, signed_in
 from service.pipelines.meeting_voices import Listens, MeetingSound
 from service.pipelines.merging import merge_session
 from service.pipelines.naming import name_session
-from service.pipelines.written import UNHEARD
 from service.types.accounts import SignedIn
-from service.types.audio import EmbeddingSpace, Samples, Segment, SpeakerTurn, TextEmbedder
+from service.types.audio import EmbeddingSpace, TextEmbedder
 from service.types.ids import derived
 from service.types.memory import Attendance, SessionStatus
 from service.types.people import Scores, Unresolved
@@ -196,7 +195,7 @@ class MeetingSession:
         self, folding: Folding, turns: Sequence[TurnThere], wanted: Plan, then: Then | None, *, rest: bool
     ) -> None:
         """Some of the turns; with them, at the end, what changes beside turns (`rest`)."""
-        messages = await asyncio.to_thread(self._messages, turns)
+        messages = await asyncio.to_thread(messages_of, turns, self._source, self._using.embedder)
         ids = {turn.message_id for turn in turns}
         changes = wanted.changes.of(ids, rest=rest)
         undecided = wanted.undecided & ids
@@ -246,26 +245,6 @@ class MeetingSession:
             started_at=self._started_at,
             next_index=self._next_index,
         )
-
-    def _messages(self, turns: Sequence[TurnThere]) -> list[NewMessage]:
-        """With the embedding of each text. Heavy."""
-        texts = list(dict.fromkeys(turn.text for turn in turns if turn.text))
-        embedder = self._using.embedder
-        vectors: dict[str | None, Samples] = {}
-        if embedder is not None and texts:
-            vectors.update(zip(texts, embedded(embedder, texts), strict=True))
-        return [
-            NewMessage(
-                id=turn.message_id,
-                local_speaker=turn.local_speaker,
-                turn=_as_spoken(turn),
-                said_at=turn.said_at,
-                provenance=self._source,
-                vectors={"turn": vectors[turn.text]} if turn.text in vectors else {},
-                doubts=turn.doubts,
-            )
-            for turn in turns
-        ]
 
     async def _begun(self) -> Folding:
         """The session, opened where it is not, and again where it was complete. Raises TooLate."""
@@ -413,20 +392,6 @@ class MeetingSession:
             encoder=using.encoder.name,
             embedder=using.embedder.embedding_space.name if using.embedder else None,
         )
-
-
-def _as_spoken(turn: TurnThere) -> SpeakerTurn:
-    return SpeakerTurn(
-        index=turn.index,
-        segment=Segment(turn.start, turn.end),
-        track=turn.label,
-        speech=(),
-        overlapped=0.0,
-        quality=None,
-        channel=UNHEARD,
-        text=turn.text,
-        language=turn.language,
-    )
 
 
 async def _alone(tx: Tx, then: Then) -> None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from service.graph.write_meetings import Changes, TurnThere
+from service.graph.write_sessions import NewMessage
 from service.memory.meeting import Doubt, Participant, Turn
-from service.pipelines.written import NO_SOUND
+from service.pipelines.blame import embedded
+from service.pipelines.written import NO_SOUND, UNHEARD
 from service.types.accounts import SignedIn
-from service.types.audio import Segment
+from service.types.audio import Samples, Segment, SpeakerTurn, TextEmbedder
 from service.types.ids import derived
 
 BOT = "bot"
@@ -77,6 +79,40 @@ def plan(
         labels=_labels(participants, labels, session_id),
     )
     return Plan((*again, *new), len(new), changes)
+
+
+def messages_of(turns: Sequence[TurnThere], provenance: str, embedder: TextEmbedder | None) -> list[NewMessage]:
+    """With the embedding of each text. Heavy. Raises as `blame.embedded`."""
+    texts = list(dict.fromkeys(turn.text for turn in turns if turn.text))
+    vectors: dict[str | None, Samples] = {}
+    if embedder is not None and texts:
+        vectors.update(zip(texts, embedded(embedder, texts), strict=True))
+    return [
+        NewMessage(
+            id=turn.message_id,
+            local_speaker=turn.local_speaker,
+            turn=_as_spoken(turn),
+            said_at=turn.said_at,
+            provenance=provenance,
+            vectors={"turn": vectors[turn.text]} if turn.text in vectors else {},
+            doubts=turn.doubts,
+        )
+        for turn in turns
+    ]
+
+
+def _as_spoken(turn: TurnThere) -> SpeakerTurn:
+    return SpeakerTurn(
+        index=turn.index,
+        segment=Segment(turn.start, turn.end),
+        track=turn.label,
+        speech=(),
+        overlapped=0.0,
+        quality=None,
+        channel=UNHEARD,
+        text=turn.text,
+        language=turn.language,
+    )
 
 
 def message_id(session_id: str, key: str) -> str:
