@@ -46,6 +46,7 @@ from service.pipelines.delivered import as_delivery, new_delivery
 from service.pipelines.deliveries import Incident
 from service.pipelines.meeting_session import MeetingSession, TooLate, WritesWith
 from service.pipelines.meeting_voices import MeetingSound
+from service.types.meeting import Began
 from service.types.memory import SessionStatus
 
 
@@ -354,7 +355,11 @@ class Meeting:
         """Whether it is of the next meeting in its room: the one before was over when it came."""
         if not read.in_room or not read.events or self._room.is_of_this(read.events):
             return False
-        return advance(self._state, delivery.received_at)[0].finished
+        state = advance(self._state, delivery.received_at)[0]
+        if state.finished or not state.ends or state.last is None:
+            return state.finished
+        begins = any(isinstance(event, Began) for event in read.events)  # after an end that was none for longer
+        return begins and delivery.received_at.timestamp() >= state.last + state.config.linger
 
     async def _begin_next(self, delivery: StoredDelivery) -> None:
         self._state, outcomes = await asyncio.to_thread(advance, self._state, delivery.received_at)

@@ -121,3 +121,13 @@ async def test_who_comes_to_the_next_one_before_it_begins_is_in_it(graph: Graph,
     async with a_worker(graph, space, tmp_path, using=at_once(graph), provider="daily") as worker:
         await worker.settle(PATIENCE)
     assert [person in may for may in await readers(graph, space)] == [False, True, True]
+
+
+async def test_what_is_said_after_an_end_does_not_draw_the_next_meeting_in(graph: Graph, space: str, tmp_path: Path) -> None:
+    """An end that was none is waited for longer, and the next meeting begins nevertheless."""
+    next_one = [(660.0, told(BEGAN, 660, start_ts=at(660).timestamp())), (680.0, line(680, SECOND[0]))]
+    late = [(612.0, line(598, "One more thing."))]  # it was over at 610
+    await deliver(graph, space, *ONE, *late, *next_one)
+    async with a_worker(graph, space, tmp_path, using=at_once(graph), provider="daily") as worker:
+        await worker.settle(PATIENCE)
+    assert [session["started_at"] for session in await sessions(graph, space)] == [at(0), at(660)]

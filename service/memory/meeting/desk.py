@@ -85,7 +85,9 @@ class Desk:
             return self._waiting[0].due
         if self._finished or self._last is None:
             return None
-        return self._last + (self._config.linger if self._state.ended else self._config.idle)
+        config, ends = self._config, min(self._state.ends, 9)
+        linger = min(config.linger * config.longer**ends, max(config.linger, config.longest_linger))
+        return self._last + (linger if self._state.ended else config.idle)
 
     def _give(self, moment: float) -> None:
         """Whose wait is over, and before each of them what was said before it."""
@@ -114,7 +116,8 @@ class Desk:
         self._finished = True
         for track in self._roll.everybody():
             self._know(track)
-        failed = self._state.failed
+        failed, ends = self._state.failed, self._state.ends + self._state.ended
+        self._state = replace(self._state, ends=ends)
         reason = "failed" if failed is not None else "ended" if self._state.ended else "idle"
         self._outcomes.append(Finished(reason, failed, self._state.duration))
 

@@ -77,8 +77,8 @@ class Presence:
 
 
 def track_of(speaker: Speaker) -> str | None:
-    """The handle within its scope; None: nobody known. Where there is no handle, a name is all there is to tell them apart: then
-    it begins with a slash, as no handle's does, since anybody can be called what another's handle is."""
+    """The handle within its scope; None: nobody known. Where there is no handle, a name is all there is to tell them apart:
+    then it begins with a slash, as no handle's does, since anybody can be called what another's handle is."""
     handle = speaker.handle or _shown(speaker.name)
     if not handle:
         return None

@@ -21,6 +21,8 @@ class MeetingConfig:
 
     settle: float = 2.0  # from a final's arrival until its turn is told: by hand, as deliveries overtake each other by a second
     linger: float = 10.0  # from the end until it is over: Attendee tries again after 10 s, and finals are late by a few
+    longer: float = 6.0  # times as long after each end that was none, since something came after it …
+    longest_linger: float = 300.0  # … up to this: nobody is told each minute that it is over
     idle: float = 1800.0  # without a delivery until the meeting is taken for over; a source says otherwise
     seam: float = 0.5  # between two times of one word, recognised in two windows; as OverlapConfig of connectors.files
     seam_words: int = 200  # in a row that are looked for; as there
@@ -109,6 +111,8 @@ class MeetingState:
     failed: str | None = None
     duration: float | None = None
     finished: bool = False
+    ends: int = 0
+    """How often it was over after its end."""
 
     @property
     def started_at(self) -> datetime | None:

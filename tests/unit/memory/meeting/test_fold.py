@@ -102,3 +102,14 @@ def test_what_was_never_final_and_nobodys_is_told_at_the_end_whatever_its_times(
         for base in Base:
             meeting = Told(says(None, "Hello?", start, id="a", base=base, final=False), Ended(key="end")).wait()
             assert meeting.texts == ["Hello?"] and len(meeting.finished) == 1
+
+
+def test_an_end_that_was_none_is_not_told_again_at_each_pause() -> None:
+    meeting = Told(says(ANA, "First.", 1.0), Ended(key="end"))
+    for number in range(20):
+        meeting.wait(15.0).tell(says(ANA, f"Sentence number {number}.", 10.0 + 15.0 * number))
+    meeting.wait(400.0)
+    assert len(meeting.texts) == 21 and len(meeting.finished) == 2
+    for number in range(20, 25):
+        meeting.tell(says(ANA, f"Sentence number {number}.", 10.0 + 15.0 * number)).wait(301.0)
+    assert len(meeting.finished) == 7, "it ends nevertheless"
