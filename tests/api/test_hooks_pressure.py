@@ -210,7 +210,7 @@ async def test_while_neo4j_is_away_nothing_is_acknowledged_and_nothing_acknowled
     graph: Graph, graph_config: GraphConfig, space: str, tmp_path: Path
 ) -> None:
     async with over_a_line(graph_config) as (reached, line), delivering(
-        reached, tmp_path, space=space, deliveries=InboxConfig(write_seconds=0.5, count_seconds=0.2)
+        reached, tmp_path, space=space, deliveries=InboxConfig(write_seconds=1.5, count_seconds=0.2)
     ) as service:  # fmt: skip
         backend = service.of(space)
         url = f"ws://127.0.0.1:{backend.api.port}/v1/hooks/crm?acks=1"
