@@ -402,7 +402,7 @@ NODES: tuple[Node, ...] = (
         Property("last_at", "datetime", "when the last delivery came, UTC"),
         Property("expires_at", "datetime", "when it and its deliveries go; none while it is open"),
         unique=(("space", "source", "external_id"),),
-        ranges=(("expires_at",),),
+        ranges=(("expires_at",), ("status",)),
     ),
     _node(
         "MeetingWork",
