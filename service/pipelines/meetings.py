@@ -38,12 +38,10 @@ from service.types.ids import fresh
 @dataclass(frozen=True, slots=True)
 class MeetingsConfig:
     at_once: int = 4  # meetings worked at side by side: more wait for two cores and for the lock of their space
-    most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 50 MB; 0: deliveries only wait here
+    most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 80 MB; 0: deliveries only wait here
     ahead: int = 16  # meetings begun before one is done: few, so that a space that comes later waits for few of another's
     left: int = 100  # meetings that nobody has, looked at in one round
-    poll: float = (
-        1.0  # seconds until the inbox is looked into where nobody said that something came: another service may have it
-    )
+    poll: float = 1.0  # seconds until the inbox is looked into where nobody said that something came: another may have it
     pace: float = 0.2  # seconds between two looks at least: who delivers is answered meanwhile, and a turn waits for two anyway
     lease: float = 15.0  # seconds after which another worker may go on with a meeting
     beat: float = 4.0  # seconds after which leases are made longer
