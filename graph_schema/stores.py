@@ -91,6 +91,20 @@ STORES: tuple[Store, ...] = (
         ("Account",),
     ),
     Store("consents", "graph", "who agreed to what", "kept as proof until the space goes", ("Consent",)),
+    Store(
+        "opt-outs",
+        "graph; only of people who refused",
+        "by what somebody is known again who wants to be forgotten: 128 signs of a voice, hashes of logins, under a key",
+        "when they agree; of who withdrew, with the person; of who opted out it outlives them, bound to nobody, until the space "
+        "goes or it is taken away by hand (`voicegraph consent opt-outs`)",
+        ("OptOut",),
+    ),
+    Store(
+        "key of the opt-outs",
+        "data directory: opt-outs.key",
+        "what makes the marks of those who opted out comparable: without it they are worth nothing",
+        "by hand: what was marked with it is known again no more",
+    ),
     Store("receipts", "graph", "what was erased, counts only", "kept as proof until the space goes", ("Receipt",), built=False),
     Store("audit", "graph", "who changed what, ids only", "kept as proof until the space goes", ("AuditEvent",)),
     Store("names proposed", "graph", "names that somebody may have, and the turns that say so", _WITH_SPACE, ("NameProposal",)),
