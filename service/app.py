@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from service.api.bearers import Bearers
 from service.api.context import Runtime
 from service.api.errors import incident
 from service.api.hooks import HooksConfig, hooks_router
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
+from service.api.issuers import Issuers
 from service.api.jobs import runner
+from service.api.key_sets import KeysConfig, KeySets
 from service.api.schema import make_schema
 from service.api.stream import StreamConfig, stream_router
 from service.api.stream_following import Following, take_up
@@ -78,6 +81,7 @@ def create_app(
     deliveries: InboxConfig | None = None,
     hooks: HooksConfig | None = None,
     meetings: MeetingsConfig | None = None,
+    keys: KeysConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -89,6 +93,7 @@ def create_app(
     call = CallConfig(private=settings.webhook_private)
     key = partial(find_key, settings.webhook_key_file)
     tokens = TokenFile(settings.tokens_file)
+    bearers = Bearers(Issuers(settings.issuers_path), KeySets(keys))
     sends = replace(webhooks or WorkerConfig(), call=call)
     caller = WebhookWorker(services.graph, key, partial(leave_of, tokens), incident, sends)
     tapes = Tapes(settings.meetings_dir)
@@ -102,7 +107,7 @@ def create_app(
         arrived=inbox.arrived,
         config=meetings,
     )
-    runtime = Runtime(services, tokens, uploads, queue, reception, following=following)
+    runtime = Runtime(services, tokens, bearers, uploads, queue, reception, following=following)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -150,7 +155,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
             await (await runtime.services.accounts()).go_on(incident)
 
     steps: tuple[Callable[[], Awaitable[object]], ...] = (
-        lambda: take_up(graph, runtime.uploads, runtime.tokens, runtime.jobs, runtime.following),
+        lambda: take_up(graph, runtime.uploads, runtime.tokens, runtime.bearers.issuers, runtime.jobs, runtime.following),
         lambda: asyncio.to_thread(runtime.uploads.sweep),
         lambda: asyncio.to_thread(answers.forget_expired),
         lambda: asyncio.to_thread(Tapes(runtime.services.settings.meetings_dir).forget_expired),

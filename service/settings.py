@@ -138,6 +138,10 @@ class Settings(BaseSettings):
         None, description="the sources that may deliver meetings (TOML, see README); none: hooks.toml in data_dir"
     )
 
+    issuers_file: Path | None = Field(
+        None, description="the identity providers whose tokens are taken (TOML, see README); none: issuers.toml in data_dir"
+    )
+
     webhook_private: bool = Field(
         False,
         description="webhooks may be sent to private addresses, and to this machine by http; else https, public ones only",
@@ -226,6 +230,11 @@ class Settings(BaseSettings):
     def webhook_key_file(self) -> Path:
         """What the secrets of webhooks are made of; made when first needed."""
         return self.data_dir / "webhooks.key"
+
+    @property
+    def issuers_path(self) -> Path:
+        """Of the identity providers whose tokens are taken."""
+        return self.issuers_file or self.data_dir / "issuers.toml"
 
     @property
     def uploads_dir(self) -> Path:

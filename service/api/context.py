@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
+from service.api.bearers import Bearers, looks_signed
 from service.api.characters import whole
 from service.api.loaders import Reading
 from service.api.stream_following import Following
@@ -97,6 +98,7 @@ class Runtime:
 
     services: Services
     tokens: TokenFile
+    bearers: Bearers
     uploads: Uploads
     jobs: Jobs
     reception: Reception
@@ -104,6 +106,11 @@ class Runtime:
     """Whose turn it is at the models that who asks aloud needs: a fifth of a second of all cores each."""
     streams: Streams = field(default_factory=Streams)
     following: Following = field(default_factory=Following)
+
+    def holder_of(self, token: str) -> TokenEntry | None:
+        """Who holds the token now, ours or an issuer's. Raises TokenExpired for one of an issuer's, IssuersUnreadable,
+        TokensUnreadable."""
+        return self.bearers.find(token) if looks_signed(token) else self.tokens.find(token)
 
 
 class Context(BaseContext):
@@ -116,6 +123,11 @@ class Context(BaseContext):
         self._readings: dict[Asked, asyncio.Task[Reading]] = {}
         self._voices: dict[Path, asyncio.Task[HeardVoice]] = {}
 
+    async def prepared(self) -> Context:
+        """Before anything is asked of it: with what must be fetched to know who asks. Raises IssuerUnreachable."""
+        await self.runtime.bearers.prepare(self.credentials.token)
+        return self
+
     def renewed(self) -> Context:
         """For the next operation on the same websocket, or the next result of a subscription: nothing remembered."""
         return Context(self.runtime, self.credentials)
@@ -126,10 +138,10 @@ class Context(BaseContext):
 
     @property
     def entry(self) -> TokenEntry | None:
-        """The token's entry, looked up anew each time so that revoking works at once. Raises TokenNotAccepted."""
+        """The token's entry, looked up anew each time so that revoking works at once. Raises TokenNotAccepted, TokenExpired."""
         if self.credentials.token is None:
             return None
-        entry = self.runtime.tokens.find(self.credentials.token)
+        entry = self.runtime.holder_of(self.credentials.token)
         if entry is None:
             raise TokenNotAccepted()
         return entry

@@ -21,6 +21,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from service.api.context import Context, Credentials, Runtime
 from service.api.errors import incident
 from service.api.graphiql import with_plain_form
+from service.api.key_sets import IssuerUnreachable
 from service.api.schema import Schema
 from service.errors import VoicegraphError
 from service.graph.migrate import status
@@ -94,7 +95,7 @@ class _Router(GraphQLRouter[Context, None]):
         which are an account's. What a voice alone may ask, it asks over POST."""
         try:
             context.credentials = Credentials.of(context.connection_params or {})
-            if context.entry is None:
+            if (await context.prepared()).entry is None:
                 raise ConnectionRejectionError
         except VoicegraphError:
             raise ConnectionRejectionError from None
@@ -103,7 +104,7 @@ class _Router(GraphQLRouter[Context, None]):
 
 def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: HttpConfig) -> APIRouter:
     async def context(connection: HTTPConnection) -> Context:
-        return Context(runtime, Credentials.of(connection.headers))
+        return await Context(runtime, Credentials.of(connection.headers)).prepared()
 
     router = _Router(
         schema,
@@ -127,7 +128,7 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
     @router.post("/v1/uploads", status_code=201)
     async def upload(request: Request) -> dict[str, object]:
         """The body as it is (no form): sound or a transcript. Returns the id that GraphQL takes as `uploadId`."""
-        context = Context(runtime, Credentials.of(request.headers))
+        context = await Context(runtime, Credentials.of(request.headers)).prepared()
         principal = context.principal
         if principal is None and not await _voices_alone(context):
             raise UploadNotAllowed()
@@ -153,6 +154,10 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
 async def told(_: Request, error: Exception) -> JSONResponse:
     """An expected error of a REST route, in the form GraphQL clients know."""
     assert isinstance(error, VoicegraphError)
+    if isinstance(error, IssuerUnreachable):
+        answer = _errors(error.http_status, error.code, error.message)
+        answer.headers["retry-after"] = str(error.facts["seconds"])
+        return answer
     if error.http_status >= 500 and not isinstance(error, TookTooLong):
         number = incident(error)
         return _errors(error.http_status, error.code, f"The service cannot do that now; incident {number}.")

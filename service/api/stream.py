@@ -107,7 +107,7 @@ def _same_origin(socket: WebSocket) -> bool:
 
 async def _serve(runtime: Runtime, config: StreamConfig, socket: WebSocket) -> None:
     start = await _start(config, socket)
-    context = Context(runtime, start.credentials)
+    context = await Context(runtime, start.credentials).prepared()
     entry = context.entry
     if entry is None:
         raise StreamNeedsToken

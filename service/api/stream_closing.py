@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from service.api.bearers import TokenExpired
 from service.api.context import NotAllowed, TokenNotAccepted
 from service.api.errors import incident
 from service.api.spool import StreamForgotten
@@ -62,6 +63,7 @@ class StreamTooLong(VoicegraphError):
 
 _CLOSINGS: tuple[tuple[type[VoicegraphError], Closing], ...] = (
     (TokenNotAccepted, Closing.TOKEN),
+    (TokenExpired, Closing.TOKEN),
     (StreamNeedsToken, Closing.TOKEN),
     (NotAllowed, Closing.NOT_ALLOWED),
     (StreamForgotten, Closing.NOT_ALLOWED),

@@ -21,6 +21,7 @@ from service.pipelines.recording import IngestRequest
 from service.pipelines.stream_notes import StreamNote
 
 if TYPE_CHECKING:
+    from service.api.issuers import Issuers
     from service.api.tokens import TokenFile
     from service.api.uploads import Uploads
     from service.graph.driver import Graph
@@ -132,7 +133,7 @@ async def ingest_kept(following: Following, jobs: Jobs, spool: Spool) -> Job:
     return job
 
 
-async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, jobs: Jobs, following: Following) -> int:
+async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, issuers: Issuers, jobs: Jobs, following: Following) -> int:
     """Ingests what streams of processes that are gone left behind, where the token that they were opened with may still; how
     many. What may not be kept is deleted, and what has no sound any more given up. What finds no room in the queue waits for
     the next time."""
@@ -141,7 +142,7 @@ async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, jobs: Jobs,
     taken = 0
     for spool in left_behind(uploads.directory):
         note = spool.note
-        if not may_keep(tokens, note.token_id):
+        if not may_keep(tokens, issuers, note.token_id):
             spool.discard()
             await graph.write(give_up, note.space, note.session_id, LEAVE_ENDED)
             continue
@@ -153,6 +154,11 @@ async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, jobs: Jobs,
     return taken
 
 
-def may_keep(tokens: TokenFile, token_id: str) -> bool:
+def may_keep(tokens: TokenFile, issuers: Issuers, token_id: str) -> bool:
+    """Whether leave still holds. That of an issuer's token does while the issuer is configured: such tokens end by themselves
+    after minutes, and nobody takes leave back by that."""
+    issuer, named, _ = token_id.partition(":")
+    if named:
+        return any(one.name == issuer for one in issuers.all())
     now = datetime.now(UTC)
     return any(entry.id == token_id and entry.scopes & INGEST and entry.is_live(now) for entry in tokens.entries())

@@ -3,10 +3,12 @@ job goes on with it as with a file, however the stream ended, unless leave to do
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 
 import numpy as np
 
+from service.api.bearers import TokenExpired
 from service.api.context import Context, NotAllowed, TokenNotAccepted
 from service.api.spool import WAV_HEADER, Spool, StreamForgotten
 from service.api.stream_closing import leaves
@@ -58,7 +60,8 @@ class Recording:
         kept = False
         try:
             if self._heard and not _leave_lost(error):
-                self._context.renewed().allowed("ingest", "keep what is said on a stream")
+                with suppress(TokenExpired):  # nobody took leave back: until then it was given
+                    self._context.renewed().allowed("ingest", "keep what is said on a stream")
                 kept = True
         finally:
             if not kept:
