@@ -105,7 +105,13 @@ STORES: tuple[Store, ...] = (
         "what makes the marks of those who opted out comparable: without it they are worth nothing",
         "by hand: what was marked with it is known again no more",
     ),
-    Store("receipts", "graph", "what was erased, counts only", "kept as proof until the space goes", ("Receipt",), built=False),
+    Store(
+        "receipts",
+        "graph",
+        "what was erased: its id, who asked, counts; while it is swept also the names that are looked for",
+        "kept as proof until the space goes; the names go with the end of the sweep",
+        ("Receipt", "Erasure"),
+    ),
     Store("audit", "graph", "who changed what, ids only", "kept as proof until the space goes", ("AuditEvent",)),
     Store("names proposed", "graph", "names that somebody may have, and the turns that say so", _WITH_SPACE, ("NameProposal",)),
     Store(
