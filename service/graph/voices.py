@@ -10,6 +10,7 @@ import numpy as np
 from service.errors import NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
+from service.graph.spaces import lock_space
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import Consent, Exemplar, PersonVoice
 
@@ -82,19 +83,17 @@ RETURN DISTINCT id
 """
 
 
-async def list_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> tuple[int, dict[str, PersonVoice]]:
-    """The identity_revision and everybody with a live voice in exactly this embedding space, by person id."""
-    revision, changed = await changed_voices(tx, space, encoder, since=-1)
-    return revision, {person: voice for person, voice in changed.items() if voice is not None}
+async def list_voices(tx: Tx, space: str, encoder: EmbeddingSpace) -> dict[str, PersonVoice]:
+    """Everybody with a live voice in exactly this embedding space, by person id."""
+    changed = await changed_voices(tx, space, encoder, since=-1)
+    return {person: voice for person, voice in changed.items() if voice is not None}
 
 
 async def changed_voices(
     tx: Tx, space: str, encoder: EmbeddingSpace, *, since: int, ids: Iterable[str] = ()
-) -> tuple[int, dict[str, PersonVoice | None]]:
-    """The identity_revision and people whose voice changed after revision `since` or named in `ids`, all with everybody merged
-    with them; None for who has no live voice (any more). The revision is read first: a change between the two reads is seen
-    again, never missed."""
-    revision = await get_revision(tx, space)
+) -> dict[str, PersonVoice | None]:
+    """People whose voice changed after revision `since` or named in `ids`, all with everybody merged with them; None for who
+    has no live voice (any more). Whole up to the settled_revision that was asked before."""
     found = await rows(
         tx,
         for_space(LIST_VOICES, encoder.name),
@@ -104,15 +103,25 @@ async def changed_voices(
         encoder=encoder.name,
         version=encoder.version,
     )
-    return revision, {voice["id"]: _voice(voice, encoder) for voice in found}
+    return {voice["id"]: _voice(voice, encoder) for voice in found}
 
 
 async def get_revision(tx: Tx, space: str) -> int:
-    """The identity_revision. Raises NotFound for a space that nobody made."""
+    """The identity_revision, of which not everything may be there to read yet (see settled_revision). Raises NotFound for a
+    space that nobody made."""
     found = await rows(tx, GET_REVISION, space=space)
     if not found:
         raise NotFound(kind="space", id=space)
     return int(found[0]["revision"])
+
+
+async def settled_revision(tx: Tx, space: str) -> int:
+    """The identity_revision up to which every change can be read, in a write transaction: it waits for whoever writes just now.
+
+    Neo4j lets others see what a commit wrote piece by piece, the new revision before the index has the people of it: read
+    without waiting, the revision once in some thousand times tells of people that are not found yet, and what is decided
+    without them would be written as if it had known them. Raises NotFound for a space that nobody made."""
+    return (await lock_space(tx, space)).identity_revision
 
 
 async def get_forgotten(tx: Tx, space: str) -> int:

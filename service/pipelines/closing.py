@@ -22,7 +22,7 @@ from service.graph.close_sessions import (
 )
 from service.graph.driver import Graph, Tx
 from service.graph.settled_sessions import get_stands_by
-from service.graph.spaces import get_space
+from service.graph.spaces import lock_space
 from service.graph.write_sessions import RevisionMoved
 from service.memory.attendance import attendances
 from service.memory.audience import Readers, context_of, readers
@@ -76,7 +76,8 @@ async def close(
     `held`: as Folding's. `checkpoint` as stored. Begins again when people or policies changed in between."""
     embedded: dict[str, Samples] = {}
     while True:
-        settings, conversation = await graph.read(_read, space, session_id, caller)
+        settings = await graph.write(lock_space, space)  # all of this revision can be read, as by settled_revision
+        conversation = await graph.read(_read, settings, session_id, caller)
         relations = settled(conversation)
         texts = context_texts(conversation.turns, relations.readers) if embedder else {}
         if embedder:
@@ -103,12 +104,11 @@ async def _close(tx: Tx, held: Callable[[Tx], Awaitable[None]] | None, closing: 
     return moved
 
 
-async def _read(tx: Tx, space: str, session_id: str, caller: CallerKnows) -> tuple[SpaceSettings, Conversation]:
-    settings = await get_space(tx, space)
-    written = await list_written_turns(tx, space, session_id)
-    stands_by = await get_stands_by(tx, space, session_id)
-    found = await conversation(tx, space, stands_by.access or settings.access, written, caller)
-    return settings, replace(found, public=stands_by.public)
+async def _read(tx: Tx, settings: SpaceSettings, session_id: str, caller: CallerKnows) -> Conversation:
+    written = await list_written_turns(tx, settings.id, session_id)
+    stands_by = await get_stands_by(tx, settings.id, session_id)
+    found = await conversation(tx, settings.id, stands_by.access or settings.access, written, caller)
+    return replace(found, public=stands_by.public)
 
 
 async def conversation(

@@ -12,7 +12,7 @@ from service.graph.forget_sounds import forget_expired_sounds
 from service.graph.left_meetings import close_left, mark_left
 from service.graph.questions import forget_questions
 from service.graph.spaces import list_spaces_of_expired_voices
-from service.graph.voices import changed_voices
+from service.graph.voices import NEVER, changed_voices
 from service.graph.write_consents import forget_expired_exemplars, list_encoders
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
@@ -47,7 +47,7 @@ async def _expire(tx: Tx, settings: SpaceSettings, now: datetime) -> list[str]:
     people = await forget_expired_exemplars(tx, settings.id, now)
     if people:
         for encoder in await list_encoders(tx, settings.id, people):
-            _, left = await changed_voices(tx, settings.id, encoder, since=settings.identity_revision + 1, ids=people)
+            left = await changed_voices(tx, settings.id, encoder, since=NEVER, ids=people)
             voices = [recomputed(voice, settings.routing) for person in people if (voice := left[person]) is not None]
             await save_voices(tx, settings.id, encoder, [VoiceWrite(voice) for voice in voices])
         await remake_channel_means(tx, settings.id)

@@ -15,6 +15,7 @@ from service.graph.voices import (
     get_revision,
     list_voiced,
     nearest_voices,
+    settled_revision,
 )
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import ChannelMean, PersonVoice
@@ -44,63 +45,76 @@ class Candidates:
     """Means of the space's channels, by tag."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """All of a space as it was at `revision`."""
+
+    revision: int
+    voices: Mapping[str, PersonVoice]
+    channels: Mapping[str, ChannelMean]
+
+
 class GalleryReader:
     """One a process and embedding space; keeps what it read of each space and asks only for what changed since."""
 
     def __init__(self, graph: Graph, encoder: EmbeddingSpace, config: GalleryConfig = GalleryConfig()) -> None:
         self._graph, self._encoder, self._config = graph, encoder, config
-        self._known: dict[str, tuple[int, dict[str, PersonVoice]]] = {}
+        self._known: dict[str, _Known] = {}
 
     async def __call__(self, space: str, vectors: Sequence[Samples], *, near: Iterable[str] = ()) -> Candidates:
         """Whom `vectors` may be; people in `near` (those already met in the session) always among them."""
-        revision, known = self._known.get(space, (-1, {}))
-        if revision < 0 and await self._graph.read(count_voices, space, self._encoder) > self._config.max_exact:
-            return await self._graph.read(self._nearest, space, vectors, tuple(near))
-        if revision < 0:
-            revision, known = await self._all(space)
-        now, changed, channels, forgotten = await self._graph.read(self._changed, space, revision)
-        if now < revision or forgotten > revision >= 0:  # erased and made anew, or somebody deleted: nothing known holds
-            self._known.pop(space, None)
-            return await self(space, vectors, near=near)
-        voices = {person: voice for person, voice in {**known, **changed}.items() if voice is not None}
-        if len(voices) > self._config.max_exact:
+        known = self._known.get(space)
+        if known is None:
+            if await self._graph.read(count_voices, space, self._encoder) > self._config.max_exact:
+                settled = await self._graph.write(settled_revision, space)
+                return await self._graph.read(self._nearest, space, settled, vectors, tuple(near))
+            known = await self._all(space)
+        if await self._graph.read(get_revision, space) != known.revision:
+            now = await self._graph.write(self._since, space, known)
+            if now is None:
+                self._known.pop(space, None)
+                return await self(space, vectors, near=near)
+            known = now
+        if len(known.voices) > self._config.max_exact:
             self._known.pop(space, None)
         else:
-            self._known[space] = (now, voices)
-        return Candidates(now, dict(voices), 0, channels)
+            self._known[space] = known
+        return Candidates(known.revision, dict(known.voices), 0, known.channels)
 
     def learnt(self, space: str, before: int, after: int, voices: Iterable[PersonVoice], gone: Iterable[str] = ()) -> None:
         """What this process just wrote at revision `before`, making `after` of it: it need not be read back."""
-        revision, known = self._known.get(space, (-1, {}))
-        if revision == before:
+        known = self._known.get(space)
+        if known is not None and known.revision == before:
             changed = {v.person_id: replace(v, exemplars=tuple(sorted(v.exemplars, key=lambda e: e.id))) for v in voices}
             left = set(gone)
-            self._known[space] = (after, {p: v for p, v in {**known, **changed}.items() if p not in left})
+            now = {p: v for p, v in {**known.voices, **changed}.items() if p not in left}
+            self._known[space] = replace(known, revision=after, voices=now)
 
-    async def _all(self, space: str) -> tuple[int, dict[str, PersonVoice]]:
+    async def _all(self, space: str) -> _Known:
         """Everybody, page by page, and the revision before the first: what changes meanwhile is read again after it."""
-        revision = await self._graph.read(get_revision, space)
+        revision = await self._graph.write(settled_revision, space)
         people = await self._graph.read(list_voiced, space, self._encoder)
         voices: dict[str, PersonVoice] = {}
         for start in range(0, len(people), self._config.page):
             page = people[start : start + self._config.page]
-            _, found = await self._graph.read(changed_voices, space, self._encoder, since=NEVER, ids=page)
+            found = await self._graph.read(changed_voices, space, self._encoder, since=NEVER, ids=page)
             voices |= {person: voice for person, voice in found.items() if voice is not None}
-        return revision, voices
+        return _Known(revision, voices, await self._graph.read(list_channels, space, self._encoder))
 
-    async def _changed(
-        self, tx: Tx, space: str, since: int
-    ) -> tuple[int, dict[str, PersonVoice | None], dict[str, ChannelMean], int]:
-        """Channel means are a handful: read each time, after the revision, which moves with them."""
-        revision, changed = await changed_voices(tx, space, self._encoder, since=since)
-        channels = await list_channels(tx, space, self._encoder)
-        return revision, changed, channels, await get_forgotten(tx, space)
+    async def _since(self, tx: Tx, space: str, known: _Known) -> _Known | None:
+        """With what changed since, read while nobody writes; None where nothing known holds: the space was made anew,
+        or somebody of it deleted. Channel means are a handful, and move the revision: read whole."""
+        revision = await settled_revision(tx, space)
+        if revision < known.revision or await get_forgotten(tx, space) > known.revision:
+            return None
+        changed = await changed_voices(tx, space, self._encoder, since=known.revision)
+        voices = {person: voice for person, voice in {**known.voices, **changed}.items() if voice is not None}
+        return _Known(revision, voices, await list_channels(tx, space, self._encoder))
 
-    async def _nearest(self, tx: Tx, space: str, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
-        """The revision is read before the index is asked: what changes in between moves it, and the write is refused."""
-        revision = await get_revision(tx, space)
+    async def _nearest(self, tx: Tx, space: str, revision: int, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
+        """`revision` was settled before the index is asked: what changes in between moves it, and the write is refused."""
         ids = await nearest_voices(tx, space, self._encoder, vectors) | set(near)
-        _, found = await changed_voices(tx, space, self._encoder, since=revision - self._config.recent, ids=ids)
+        found = await changed_voices(tx, space, self._encoder, since=revision - self._config.recent, ids=ids)
         population = await count_voices(tx, space, self._encoder)
         voices = {person: voice for person, voice in found.items() if voice is not None}
         return Candidates(revision, voices, population, await list_channels(tx, space, self._encoder))

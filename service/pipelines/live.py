@@ -20,7 +20,7 @@ from service.graph.close_sessions import KnownPerson, list_known_people
 from service.graph.driver import Graph, Tx
 from service.graph.open_sessions import OpenTurn, SoFar, give_up_session, list_open_turns, reads_otherwise, save_so_far
 from service.graph.settled_sessions import get_stands_by
-from service.graph.spaces import get_space
+from service.graph.spaces import lock_space
 from service.graph.write_audiences import move_messages
 from service.graph.write_sessions import RevisionMoved
 from service.memory.attendance import attendances
@@ -30,7 +30,7 @@ from service.pipelines.folding import Folding, Then
 from service.pipelines.hearing import HeardTurn, HearingConfig
 from service.types.audio import SAMPLE_RATE, Waveform
 from service.types.memory import Attendance
-from service.types.people import AccessPolicy, SpaceSettings
+from service.types.people import AccessPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,8 @@ async def let_read(graph: Graph, folding: Folding, duration: float, given: Seque
     their first to their last turn so far, unless it is `given`; of a session that was complete before, as far as the space
     let them then. To whom something was said is only known at the end."""
     while True:
-        settings, turns, people = await graph.read(_read, folding.space, folding.session_id, given)
+        settings = await graph.write(lock_space, folding.space)  # all of this revision can be read, as by settled_revision
+        turns, people = await graph.read(_read, folding.space, folding.session_id, given)
         stands_by = await graph.read(get_stands_by, folding.space, folding.session_id)
         wanted = readers_so_far(turns, stands_by.access or settings.access, people, given)
         so_far = SoFar(
@@ -207,8 +208,7 @@ async def give_up(tx: Tx, space: str, session_id: str, error: str) -> None:
 
 async def _read(
     tx: Tx, space: str, session_id: str, given: Sequence[Attendance]
-) -> tuple[SpaceSettings, list[OpenTurn], list[KnownPerson]]:
-    settings = await get_space(tx, space)
+) -> tuple[list[OpenTurn], list[KnownPerson]]:
     turns = await list_open_turns(tx, space, session_id)
     people = {t.speaker_id for t in turns if t.speaker_id} | {a.person_id for a in given}
-    return settings, turns, await list_known_people(tx, space, sorted(people))
+    return turns, await list_known_people(tx, space, sorted(people))

@@ -123,7 +123,7 @@ async def test_a_voice_that_changes_hands_changes_the_mean_and_undone_gives_it_b
     assert before.num_utterances == 21
     done = await Correct(graph).reassign(space, [turn], whose, actor="admin", why="heard it")
     moved = (await graph.read(list_channels, space, VOICE))["telephone"]
-    live = {p: v.exemplars for p, v in (await graph.read(list_voices, space, VOICE))[1].items()}
+    live = {p: v.exemplars for p, v in (await graph.read(list_voices, space, VOICE)).items()}
     assert moved.num_utterances == (21 if to else 20)
     assert np.allclose(moved.vector, channel_means(live)["telephone"].vector, atol=1e-6)
     assert not np.allclose(moved.vector, before.vector, atol=1e-4)

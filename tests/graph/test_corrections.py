@@ -137,7 +137,7 @@ async def test_a_confirmed_merge_confirms_nothing_that_nobody_confirmed(graph: G
     await correct(graph).merge(space, ana, cleo, **BY_ADMIN)
     assert await visible(graph, space, cleo) == {0, 2}
     assert await visible(graph, space, ben) == {1}
-    voices = (await graph.read(list_voices, space, VOICE))[1]
+    voices = await graph.read(list_voices, space, VOICE)
     assert {voices[p].same_as or p for p in (ana, ben, cleo)} == {ben}
     assert voices[dora].same_as is None
 
@@ -243,11 +243,11 @@ async def test_what_somebody_did_not_say_they_read_no_more_and_who_did_reads_it(
 
 async def test_a_corrected_turn_says_so_and_its_speaker_learns_its_voice(graph: Graph, space: str) -> None:
     ana, ben = await two_people(graph, space)
-    _, before = await graph.read(list_voices, space, VOICE)
+    before = await graph.read(list_voices, space, VOICE)
     await correct(graph).reassign(space, [message(space, "monday", 1)], ana, **BY_ADMIN)
     now = nodes(await state(graph, space), "Message")[message(space, "monday", 1)]
     assert (now["decision"], now["speaker_id"]) == ("corrected", ana)
-    _, after = await graph.read(list_voices, space, VOICE)
+    after = await graph.read(list_voices, space, VOICE)
     moved = before[ben].exemplars[0].message_id, message(space, "monday", 1)
     assert moved[1] in {e.message_id for e in after[ana].exemplars}
     assert moved[1] not in {e.message_id for e in after[ben].exemplars}

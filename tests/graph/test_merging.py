@@ -70,7 +70,7 @@ async def test_a_fragment_is_joined_by_one_edge_that_grants_nothing(graph: Graph
 async def test_the_next_session_meets_one_person_and_names_whose_voice_it_was(graph: Graph, space: str) -> None:
     ana = await knows_ana(graph, space)
     bound = await Session(graph, space, "monday").whole(FRAGMENT)
-    voices = (await graph.read(list_voices, space, VOICE))[1]
+    voices = await graph.read(list_voices, space, VOICE)
     assert {p: v.same_as for p, v in voices.items()} == {ana: None, bound["left"]: ana}
     tuesday = Session(graph, space, "tuesday")
     await tuesday.whole([Line("a", axis(0)), Line("a", between(0.6, 0, 1))])

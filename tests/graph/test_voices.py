@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from service.graph.driver import Graph, changes
+from service.graph.spaces import bump_revision, lock_space
 from service.graph.voices import count_voices, list_voices
+from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
 from service.pipelines.correct import Correct
 from service.pipelines.gallery import GalleryConfig, GalleryReader
 from tests.builders import VOICE
@@ -30,7 +36,7 @@ async def merge(graph: Graph, space: str, name: str, into: str) -> str:
 
 async def same_as(graph: Graph, space: str) -> dict[str, str | None]:
     names = {person(space, name): name for name in ("ana", "ann", "anna", "ben")}
-    voices = (await graph.read(list_voices, space, VOICE))[1]
+    voices = await graph.read(list_voices, space, VOICE)
     return {names[p]: None if v.same_as is None else names[v.same_as] for p, v in voices.items()}
 
 
@@ -82,7 +88,7 @@ async def test_a_merge_reaches_a_gallery_that_is_held_in_memory(graph: Graph, sp
 async def test_a_gallery_is_the_same_in_pages_of_any_size(graph: Graph, space: str) -> None:
     await people(graph, space)
     await merge(graph, space, "anna", "ana")
-    whole = (await graph.read(list_voices, space, VOICE))[1]
+    whole = await graph.read(list_voices, space, VOICE)
     for page in (1, 3, 100):
         read = (await GalleryReader(graph, VOICE, GalleryConfig(page=page))(space, [])).voices
         assert {p: (v.same_as, len(v.exemplars)) for p, v in read.items()} == {
@@ -107,3 +113,24 @@ async def test_with_who_changed_of_late_comes_everybody_merged_with_them(graph: 
     candidates = await shortlist(space, [])
     assert set(candidates.voices) == {person(space, "ana"), person(space, "ann")}
     assert candidates.population == 3
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["all are held", "some are asked for"])
+@pytest.mark.parametrize("before", [True, False], ids=["read before", "not read before"])
+async def test_who_is_of_a_revision_that_can_be_read_is_known(graph: Graph, space: str, held: bool, before: bool) -> None:
+    """Others see what a commit wrote piece by piece: its revision, and a moment later its people. Here that moment is long."""
+    await people(graph, space)
+    gallery = GalleryReader(graph, VOICE, GalleryConfig() if held else GalleryConfig(max_exact=1))
+    if before:
+        await gallery(space, [])
+    revision = await graph.write(bump_revision, space)
+    eve = a_voice_of(space, "eve", [axis(4)])
+    async with graph.session() as session, await session.begin_transaction() as writing:
+        await lock_space(writing, space)
+        reading = asyncio.create_task(gallery(space, []))
+        await asyncio.sleep(0.2)
+        await save_people(writing, space, [PersonWrite(eve.person_id, 1, 4.0)], revision)
+        await save_voices(writing, space, VOICE, [VoiceWrite(eve, eve.exemplars)])
+        await writing.commit()
+    candidates = await reading
+    assert candidates.revision == revision and eve.person_id in candidates.voices
