@@ -14,16 +14,19 @@ from fastapi import FastAPI
 
 from service.api.bearers import Bearers
 from service.api.context import Runtime
+from service.api.door import Door, with_cors
 from service.api.errors import incident
 from service.api.hooks import HooksConfig, hooks_router
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.issuers import Issuers
 from service.api.jobs import runner
 from service.api.key_sets import KeysConfig, KeySets
+from service.api.rates import RateConfig, Rates
 from service.api.schema import make_schema
 from service.api.stream import StreamConfig, stream_router
 from service.api.stream_following import Following, take_up
 from service.api.tokens import TokenFile
+from service.api.trusted import TrustedDocuments
 from service.api.uploads import UploadConfig, Uploads
 from service.api.webhooks import leave_of
 from service.connectors.live.fetching import fetched
@@ -71,6 +74,11 @@ def http_config(settings: Settings) -> HttpConfig:
     return replace(config, request_seconds=config.request_seconds + MODEL_CALLS * settings.openai_timeout)
 
 
+def rate_config(settings: Settings) -> RateConfig:
+    per_second = settings.requests_per_second
+    return RateConfig(per_second, settings.anonymous_per_second if per_second else 0.0)
+
+
 def create_app(
     services: Services,
     *,
@@ -82,12 +90,14 @@ def create_app(
     hooks: HooksConfig | None = None,
     meetings: MeetingsConfig | None = None,
     keys: KeysConfig | None = None,
+    rates: RateConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
     config = http or http_config(settings)
     uploads = Uploads(settings.uploads_dir, UploadConfig(max_bytes=settings.max_upload_mb * 1_000_000))
     following = Following()
+    limits = Rates(rates or rate_config(settings))
     queue = Jobs(services.graph, runner(services, uploads, following), incident, jobs)
     inbox = Inbox(services.graph, incident, deliveries)
     call = CallConfig(private=settings.webhook_private)
@@ -107,7 +117,8 @@ def create_app(
         arrived=inbox.arrived,
         config=meetings,
     )
-    runtime = Runtime(services, tokens, bearers, uploads, queue, reception, following=following)
+    runtime = Runtime(services, tokens, bearers, uploads, queue, reception, following=following, rates=limits)
+    trusted = TrustedDocuments.read(settings.trusted_documents) if settings.trusted_documents else None
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -133,12 +144,16 @@ def create_app(
         redoc_url=None,
         openapi_url="/openapi.json" if settings.development else None,
     )
-    app.include_router(graphql_router(runtime, make_schema(development=settings.development), settings.development, config))
+    schema = make_schema(development=settings.development)
+    app.include_router(graphql_router(runtime, schema, settings.development, config, trusted=trusted, origins=settings.origins))
     app.include_router(rest_router(runtime, config))
-    app.include_router(stream_router(runtime, stream or StreamConfig()))
+    app.include_router(stream_router(runtime, stream or StreamConfig(), settings.origins))
     app.include_router(hooks_router(runtime, hooks))
     app.add_exception_handler(VoicegraphError, told)
     app.add_middleware(Bounded, config=config)
+    if settings.origins:
+        app.add_middleware(with_cors, origins=settings.origins)
+    app.add_middleware(Door)
     return app
 
 

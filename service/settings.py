@@ -150,6 +150,19 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="address `voicegraph serve` listens on")
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")
+    requests_per_second: float = Field(
+        50.0, ge=0, description="what one token may ask a second, in small queries (README: Limits); 0: no limit, for anybody"
+    )
+    anonymous_per_second: float = Field(10.0, ge=0, description="the same for one address without a token; 0: no limit")
+    trusted_proxies: str = Field(
+        "", description="addresses of reverse proxies, with commas: whom they name as client and by which scheme is believed"
+    )
+    cors_origins: str = Field(
+        "", description="origins whose pages may ask, as https://app.example.org, with commas; none: pages of no other origin"
+    )
+    trusted_documents: Path | None = Field(
+        None, description="a folder of .graphql files, or a manifest of hashes and texts: nothing else is run; none: any query"
+    )
     max_upload_mb: int = Field(1024, ge=1, description="largest upload, in megabytes; four hours of 16 kHz WAV are 460")
 
     @classmethod
@@ -172,6 +185,19 @@ class Settings(BaseSettings):
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
             raise ValueError("must be http(s)://host[:port][/path], with the key in OPENAI_API_KEY")
         return given.rstrip("/")
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, given: str) -> str:
+        for origin in filter(None, map(str.strip, given.split(","))):
+            parts = urlsplit(origin)
+            if (
+                parts.scheme not in ("http", "https")
+                or not parts.hostname
+                or parts.geturl() != f"{parts.scheme}://{parts.netloc}"
+            ):
+                raise ValueError("must be origins as a browser sends them, http(s)://host[:port], each by its name")
+        return given
 
     @field_validator("openai_api_key")
     @classmethod
@@ -206,6 +232,11 @@ class Settings(BaseSettings):
     def uses_model_for(self, use: str) -> bool:
         """Whether a language model is set, and does that."""
         return self.openai_base_url is not None and use in self.openai_use.split(",")
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Whose pages may ask."""
+        return tuple(origin.strip() for origin in self.cors_origins.split(",") if origin.strip())
 
     @property
     def chat_dir(self) -> Path:

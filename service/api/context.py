@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from starlette.requests import HTTPConnection
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
 from service.api.bearers import Bearers, looks_signed
 from service.api.characters import whole
 from service.api.loaders import Reading
+from service.api.rates import Payer, Rates, address_of
 from service.api.stream_following import Following
 from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
@@ -106,6 +108,7 @@ class Runtime:
     """Whose turn it is at the models that who asks aloud needs: a fifth of a second of all cores each."""
     streams: Streams = field(default_factory=Streams)
     following: Following = field(default_factory=Following)
+    rates: Rates = field(default_factory=Rates)
 
     def holder_of(self, token: str) -> TokenEntry | None:
         """Who holds the token now, ours or an issuer's. Raises TokenExpired for one of an issuer's, IssuersUnreadable,
@@ -122,6 +125,8 @@ class Context(BaseContext):
         self.credentials = credentials
         self._readings: dict[Asked, asyncio.Task[Reading]] = {}
         self._voices: dict[Path, asyncio.Task[HeardVoice]] = {}
+        self.payer: Payer | None = None
+        """Whose bucket it is taken from; nobody's before it is admitted."""
 
     async def prepared(self) -> Context:
         """Before anything is asked of it: with what must be fetched to know who asks. Raises IssuerUnreachable."""
@@ -130,7 +135,24 @@ class Context(BaseContext):
 
     def renewed(self) -> Context:
         """For the next operation on the same websocket, or the next result of a subscription: nothing remembered."""
-        return Context(self.runtime, self.credentials)
+        anew = Context(self.runtime, self.credentials)
+        anew.payer = self.payer
+        return anew
+
+    def admit(self, connection: HTTPConnection) -> Context:
+        """With a point taken from the token's account; from the address, where there is no account. Raises RateLimited."""
+        try:
+            principal = self.principal
+        except VoicegraphError:  # told where something is asked of it
+            principal = None
+        self.payer = Payer(principal.account_id, known=True) if principal else address_of(connection)
+        self.charge(1)
+        return self
+
+    def charge(self, points: float) -> None:
+        """Raises RateLimited."""
+        if self.payer is not None:
+            self.runtime.rates.take(self.payer, points)
 
     @property
     def services(self) -> Services:

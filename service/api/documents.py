@@ -18,7 +18,7 @@ class DocumentsConfig:
     kept_characters: int = 500_000
     """Of documents that are kept, all together. As parsed they take some 50 to 100 times the room: 50 MB at most."""
     longest_kept: int = 8_000
-    """A program's own queries are shorter; the longest of our console has 1,500."""
+    """Characters; what a program asks again and again is shorter, and GraphiQL's introspection has 1,700."""
 
 
 class Documents:

@@ -1,10 +1,11 @@
 """What does every answer carry, whatever it says? Headers that tell browsers to do little with it; and no error's own words.
 
-The outermost layer: what was not foreseen ends here as an incident, so that no server logs a message that may quote somebody."""
+The outermost layer: what nobody foresaw ends here as an incident, so that nothing logs words that may be what somebody said."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
@@ -52,7 +53,8 @@ class Door:
         except Exception as error:  # noqa: BLE001 - logged as an incident, without its words
             number = incident(error)
             if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1011})
+                with suppress(RuntimeError):  # it is closed already
+                    await send({"type": "websocket.close", "code": 1011})
             elif started:
                 raise BrokenOff(f"incident {number}") from None
             else:

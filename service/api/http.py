@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from json import JSONDecodeError
+from typing import Any
 
+from cross_web import AsyncHTTPRequestAdapter
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
@@ -15,18 +18,25 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry.exceptions import ConnectionRejectionError
 from strawberry.fastapi import GraphQLRouter
+from strawberry.http import GraphQLRequestData
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
 
 from service.api.context import Context, Credentials, Runtime
-from service.api.errors import incident
+from service.api.errors import graphql_error, incident
 from service.api.graphiql import with_plain_form
 from service.api.key_sets import IssuerUnreachable
+from service.api.rates import Payer, RateLimited
+from service.api.requests import NotARequest, OnlyByPost, OnlyJson, decoded, message_of, request_of
 from service.api.schema import Schema
+from service.api.trusted import DocumentNotTrusted, TrustedDocuments
 from service.errors import VoicegraphError
 from service.graph.migrate import status
 from service.graph.spaces import find_space
 from service.types.people import VoiceAccess
+
+TOO_OFTEN = 4429
+"""Closes a websocket whose messages come too often; as that of a stream does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,22 @@ class UploadNotAllowed(VoicegraphError):
 class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
     """Each operation on a websocket has a context of its own: nothing one operation read serves another."""
 
+    async def handle_message(self, message: Any) -> None:
+        """What has not the form of a message, or comes too often, ends the connection."""
+        assert isinstance(self.view, _Router)
+        try:
+            self.context.charge(1)
+            message = message_of(message, self.view.trusted)
+        except RateLimited as error:
+            await self.websocket.close(code=TOO_OFTEN, reason=error.code)
+        except NotARequest:
+            await self.handle_invalid_message("Failed to parse message")
+        except DocumentNotTrusted as error:
+            payload = [graphql_error(error).formatted]
+            await self.send_message({"id": message["id"], "type": "error", "payload": payload})
+        else:
+            await BaseGraphQLTransportWSHandler.handle_message(self, message)
+
     async def run_operation(self, operation: Operation[Context, None]) -> None:
         alone = copy.copy(self)
         alone.context = self.context.renewed()
@@ -85,26 +111,59 @@ class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
 class _Router(GraphQLRouter[Context, None]):
     graphql_transport_ws_handler_class = _Handler
     operation_seconds: float
+    trusted: TrustedDocuments | None
 
     @property
     def graphql_ide_html(self) -> str:
         return with_plain_form(super().graphql_ide_html)
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Of a websocket's message, in the way of Strawberry."""
+        try:
+            return decoded(data)
+        except NotARequest as error:
+            raise JSONDecodeError(error.code, "", 0) from None
+
+    async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
+        """Raises OnlyByPost, OnlyJson, NotARequest, DocumentNotTrusted."""
+        if request.method != "POST":
+            raise OnlyByPost()
+        if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
+            raise OnlyJson()
+        asked = request_of(decoded(await request.get_body()))
+        if self.trusted is not None:
+            asked = self.trusted.resolved(asked)
+        return GraphQLRequestData(
+            asked.get("query"), asked.get("variables"), asked.get("operationName"), asked.get("extensions")
+        )
 
     async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
         """A websocket is for those with a token, given in `connection_init` and nowhere else: it is there to follow jobs,
         which are an account's. What a voice alone may ask, it asks over POST."""
         try:
             context.credentials = Credentials.of(context.connection_params or {})
-            if (await context.prepared()).entry is None:
+            entry = (await context.prepared()).entry
+            if entry is None:
                 raise ConnectionRejectionError
+            context.payer = Payer(entry.principal.account_id, known=True)
         except VoicegraphError:
             raise ConnectionRejectionError from None
         return {}
 
 
-def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: HttpConfig) -> APIRouter:
+def graphql_router(
+    runtime: Runtime,
+    schema: Schema,
+    development: bool,
+    config: HttpConfig,
+    *,
+    trusted: TrustedDocuments | None = None,
+    origins: Sequence[str] = (),
+) -> APIRouter:
+    """`trusted`: the only documents that are run; `origins`: whose pages may open a websocket, beside the service's own."""
+
     async def context(connection: HTTPConnection) -> Context:
-        return await Context(runtime, Credentials.of(connection.headers)).prepared()
+        return (await Context(runtime, Credentials.of(connection.headers)).prepared()).admit(connection)
 
     router = _Router(
         schema,
@@ -117,7 +176,9 @@ def graphql_router(runtime: Runtime, schema: Schema, development: bool, config: 
         max_subscriptions_per_connection=config.max_operations,
         multipart_uploads_enabled=False,
         include_in_schema=False,
+        allowed_origins=origins,
     )
+    router.trusted = trusted
     router.operation_seconds = config.subscription_seconds
     return router
 
@@ -128,7 +189,7 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
     @router.post("/v1/uploads", status_code=201)
     async def upload(request: Request) -> dict[str, object]:
         """The body as it is (no form): sound or a transcript. Returns the id that GraphQL takes as `uploadId`."""
-        context = await Context(runtime, Credentials.of(request.headers)).prepared()
+        context = (await Context(runtime, Credentials.of(request.headers)).prepared()).admit(request)
         principal = context.principal
         if principal is None and not await _voices_alone(context):
             raise UploadNotAllowed()
@@ -161,7 +222,10 @@ async def told(_: Request, error: Exception) -> JSONResponse:
     if error.http_status >= 500 and not isinstance(error, TookTooLong):
         number = incident(error)
         return _errors(error.http_status, error.code, f"The service cannot do that now; incident {number}.")
-    return _errors(error.http_status, error.code, error.message)
+    answer = _errors(error.http_status, error.code, error.message)
+    if isinstance(error, RateLimited):
+        answer.headers["retry-after"] = str(error.facts["seconds"])
+    return answer
 
 
 class Bounded:

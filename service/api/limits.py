@@ -25,8 +25,10 @@ from graphql import (
 )
 from strawberry.extensions import SchemaExtension
 
+from service.api.context import Context
 from service.api.cursors import DEFAULT_FIRST
 from service.api.errors import graphql_error
+from service.api.rates import COST_OF_A_POINT, RateLimited
 from service.errors import VoicegraphError
 
 
@@ -38,6 +40,10 @@ class LimitsConfig:
     """A batch loader does not merge the same field under two aliases with different arguments."""
     max_tokens: int = 2_000
     """GraphiQL's introspection query, the longest we know of, has about 300."""
+    max_characters: int = 32_768
+    """Of the query's text: 2,000 tokens with two questions of 2,000 characters. Longer texts belong into variables."""
+    max_comments: int = 100
+    """Comments are no tokens, and are kept with them."""
     max_cost: int = 5_000
     """100 messages with speaker and addressees cost 600; 100 people with 10 messages each 4,200."""
 
@@ -164,7 +170,11 @@ class Limits(SchemaExtension):
 
     def on_operation(self) -> Iterator[None]:
         self._cost: int | None = None
-        self.execution_context.parse_options["max_tokens"] = self.config.max_tokens
+        self.execution_context.parse_options.update(
+            max_tokens=self.config.max_tokens,
+            max_comments=self.config.max_comments,
+            max_source_length=self.config.max_characters,
+        )
         yield
 
     def on_execute(self) -> Iterator[None]:
@@ -194,4 +204,16 @@ class Limits(SchemaExtension):
             return graphql_error(TooManyAliases(aliases=size.aliases, limit=limits.max_aliases))
         if size.cost > limits.max_cost:
             return graphql_error(QueryTooCostly(cost=size.cost, limit=limits.max_cost))
-        return None
+        return _charged(context.context, size.cost) if isinstance(context.context, Context) else None
+
+
+def _charged(context: Context, cost: int) -> GraphQLError | None:
+    """Takes what `cost` is from who asks; the refusal, with its status, where there is not so much."""
+    try:
+        context.charge(cost / COST_OF_A_POINT)
+    except RateLimited as error:
+        if context.response is not None:
+            context.response.status_code = error.http_status
+            context.response.headers["retry-after"] = str(error.facts["seconds"])
+        return graphql_error(error)
+    return None

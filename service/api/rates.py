@@ -18,7 +18,8 @@ from starlette.requests import HTTPConnection
 from service.errors import VoicegraphError
 
 COST_OF_A_POINT = 100
-"""A page of 100 messages with speakers and addressees costs 600 (LimitsConfig), and takes about as long as six small queries."""
+"""A page of 100 messages with speakers and addressees, which costs 600 (LimitsConfig), is asked for as seldom as seven small
+queries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ Checked here, before anything of it is used, for POST and for each message of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
+from service.api.trusted import TrustedDocuments
 from service.errors import VoicegraphError
 
 MAX_NESTING = 32
@@ -58,18 +58,25 @@ def request_of(value: Any) -> dict[str, Any]:
     return value
 
 
-def is_message(value: Any) -> bool:
-    """Whether `value` is one of graphql-transport-ws, as far as its form goes. Raises NotARequest for what it subscribes to."""
-    if not isinstance(value, dict) or not isinstance(value.get("type"), str) or not isinstance(value.get("id"), str | None):
-        return False
-    if value["type"] != "subscribe":
-        return True
-    return isinstance(value.get("id"), str) and "query" in request_of(_object(value.get("payload")))
+def message_of(value: Any, trusted: TrustedDocuments | None) -> dict[str, Any]:
+    """`value`, where it has the form of a message of graphql-transport-ws, with the text of a document that is only named.
+    Raises NotARequest, DocumentNotTrusted."""
+    message = _object(value, "The message")
+    if not isinstance(message.get("type"), str) or not isinstance(message.get("id"), str | None):
+        raise NotARequest(what="`type` or `id` is no text")
+    if message["type"] != "subscribe":
+        return message
+    request = request_of(_object(message.get("payload"), "`payload`"))
+    if trusted is not None:
+        request = trusted.resolved(request)
+    if message.get("id") is None or request.get("query") is None:
+        raise NotARequest(what="There is no `id`, or no `query`")
+    return {**message, "payload": request}
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise NotARequest(what="`payload` is no JSON object")
+        raise NotARequest(what=f"{what} is no JSON object")
     return value
 
 

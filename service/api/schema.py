@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
 from graphql import GraphQLError
-from strawberry.extensions import DisableIntrospection, ParserCache, SchemaExtension, ValidationCache
+from strawberry.extensions import DisableIntrospection, SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
@@ -35,6 +37,7 @@ from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
 from service.api.deliveries import DeliveryType, MeetingSourceType
+from service.api.documents import Documents, Prepared
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
@@ -499,7 +502,7 @@ async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
 
 def make_schema(*, development: bool) -> Schema:
     """The schema; without `development` it cannot be introspected, and errors suggest no field names."""
-    extensions: list[type[SchemaExtension]] = [MaskUnexpected, WholeTexts, Limits, ParserCache, ValidationCache]
+    extensions: list[Callable[[], SchemaExtension]] = [MaskUnexpected, WholeTexts, Limits, partial(Prepared, Documents())]
     if not development:
         extensions.append(DisableIntrospection)
     return Schema(

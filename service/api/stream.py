@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +28,7 @@ from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from service.api.context import Context, Credentials, Runtime
+from service.api.rates import address_of
 from service.api.stream_closing import Closing, NotUnderstood, StreamIdle, StreamNeedsToken, StreamTooLong, close_for
 from service.api.stream_json import as_json
 from service.api.stream_recording import Recording
@@ -82,14 +83,16 @@ class Start:
         return cls(credentials, told.get("voice", True), told.get("zone"), told.get("remember", False), title)
 
 
-def stream_router(runtime: Runtime, config: StreamConfig) -> APIRouter:
+def stream_router(runtime: Runtime, config: StreamConfig, origins: Sequence[str] = ()) -> APIRouter:
+    """`origins`: whose pages may open one, beside the service's own."""
     router = APIRouter()
 
     @router.websocket("/stream")
     async def stream(socket: WebSocket) -> None:
-        if not _same_origin(socket):
+        if not _same_origin(socket, origins):
             await socket.close(Closing.NOT_ALLOWED)  # before it is accepted: the handshake is refused
             return
+        runtime.rates.take(address_of(socket))
         await socket.accept()
         try:
             await _serve(runtime, config, socket)
@@ -99,15 +102,15 @@ def stream_router(runtime: Runtime, config: StreamConfig) -> APIRouter:
     return router
 
 
-def _same_origin(socket: WebSocket) -> bool:
+def _same_origin(socket: WebSocket, others: Sequence[str]) -> bool:
     """Pages of other origins have nobody's token, and are not to try."""
     origin = socket.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == socket.headers.get("host")
+    return origin is None or origin in others or urlsplit(origin).netloc == socket.headers.get("host")
 
 
 async def _serve(runtime: Runtime, config: StreamConfig, socket: WebSocket) -> None:
     start = await _start(config, socket)
-    context = await Context(runtime, start.credentials).prepared()
+    context = (await Context(runtime, start.credentials).prepared()).admit(socket)
     entry = context.entry
     if entry is None:
         raise StreamNeedsToken

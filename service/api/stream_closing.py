@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from service.api.bearers import TokenExpired
 from service.api.context import NotAllowed, TokenNotAccepted
 from service.api.errors import incident
+from service.api.rates import RateLimited
 from service.api.spool import StreamForgotten
 from service.api.streams import ReadsTooSlowly, TooManyStreams
 from service.errors import VoicegraphError
@@ -68,6 +69,7 @@ _CLOSINGS: tuple[tuple[type[VoicegraphError], Closing], ...] = (
     (NotAllowed, Closing.NOT_ALLOWED),
     (StreamForgotten, Closing.NOT_ALLOWED),
     (TooManyStreams, Closing.TOO_MANY),
+    (RateLimited, Closing.TOO_MANY),
     (ReadsTooSlowly, Closing.TOO_SLOW),
     (StreamIdle, Closing.IDLE),
     (StreamTooLong, Closing.TOO_LONG),

@@ -89,9 +89,11 @@ def _of_manifest(manifest: Any, path: Path) -> list[str]:
         pairs = list(manifest.items())
     else:
         raise DocumentsUnreadable(path=path, problem="is no JSON object")
+    texts = []
     for id, text in pairs:
         if not isinstance(id, str) or not isinstance(text, str):
             raise DocumentsUnreadable(path=path, problem="has an entry that is not a hash with a text")
         if not _SHA256.fullmatch(id.removeprefix("sha256:")) or id.removeprefix("sha256:") != hashed(text):
             raise DocumentsUnreadable(path=path, problem=f"{id[:80]!r} is not the SHA-256 of its text")
-    return [text for _, text in pairs]
+        texts.append(text)
+    return texts

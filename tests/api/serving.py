@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 
 from service.api.hooks import HooksConfig
 from service.api.http import HttpConfig
+from service.api.rates import RateConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
 from service.app import create_app, http_config, server_of
@@ -24,6 +25,9 @@ from service.pipelines.jobs import JobsConfig
 from service.pipelines.meetings import MeetingsConfig
 from service.pipelines.webhook_worker import WorkerConfig
 from service.wiring import Services
+
+AS_OFTEN_AS_ONE_LIKES = RateConfig(per_second=0, anonymous_per_second=0)
+"""Tests come at once, and from one address."""
 
 
 @dataclass
@@ -133,6 +137,7 @@ async def serving(
     deliveries: InboxConfig | None = None,
     hooks: HooksConfig | None = None,
     meetings: MeetingsConfig | None = None,
+    rates: RateConfig = AS_OFTEN_AS_ONE_LIKES,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -145,6 +150,7 @@ async def serving(
         deliveries=deliveries,
         hooks=hooks,
         meetings=meetings,
+        rates=rates,
     )
     server = server_of(app, http)
     running = asyncio.create_task(server.serve(sockets=[listener]))
