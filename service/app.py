@@ -207,11 +207,16 @@ class ServiceDidNotStart(VoicegraphError):
     http_status = 500
 
 
-def server_of(app: FastAPI, http: HttpConfig) -> Server:
+def server_of(app: FastAPI, http: HttpConfig, trusted_proxies: str = "") -> Server:
     """What serves `app` on the sockets that it is given; a message on a websocket is as long as a body at most."""
     import uvicorn
 
-    return uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes))
+    from service.api.wire import server_options
+
+    limits = server_options(trusted_proxies)
+    return uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes, **limits)
+    )
 
 
 @asynccontextmanager
@@ -223,7 +228,7 @@ async def serving(services: Services, *, host: str = "127.0.0.1", port: int = 0)
         raise PortNotFree(host=host, port=port, reason=error.strerror) from error
     url = f"http://{host}:{listener.getsockname()[1]}"
     http = http_config(services.settings)
-    server = server_of(create_app(services, http=http), http)
+    server = server_of(create_app(services, http=http), http, services.settings.trusted_proxies)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started:

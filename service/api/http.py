@@ -53,6 +53,8 @@ class HttpConfig:
     """For `connection_init` after the websocket is open."""
     max_operations: int = 8
     """At once on one websocket."""
+    max_sockets: int = 50
+    """Websockets of one account at once; a program needs one, and a page one for each tab."""
     ready_seconds: float = 2.0
     """For the database to answer a readiness probe."""
 
@@ -107,11 +109,36 @@ class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
         async with asyncio.timeout(self.view.operation_seconds):
             await BaseGraphQLTransportWSHandler.run_operation(alone, operation)
 
+    async def handle(self) -> None:
+        assert isinstance(self.view, _Router)
+        try:
+            await BaseGraphQLTransportWSHandler.handle(self)
+        finally:
+            self.view.sockets.close(self.context)
+
+
+class _Sockets:
+    """Which account has how many websockets."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[int, Payer] = {}
+
+    def open(self, context: Context, payer: Payer) -> None:
+        """Raises ConnectionRejectionError."""
+        if list(self._open.values()).count(payer) >= self._most:
+            raise ConnectionRejectionError
+        self._open[id(context)] = payer
+
+    def close(self, context: Context) -> None:
+        self._open.pop(id(context), None)
+
 
 class _Router(GraphQLRouter[Context, None]):
     graphql_transport_ws_handler_class = _Handler
     operation_seconds: float
     trusted: TrustedDocuments | None
+    sockets: _Sockets
 
     @property
     def graphql_ide_html(self) -> str:
@@ -146,6 +173,7 @@ class _Router(GraphQLRouter[Context, None]):
             if entry is None:
                 raise ConnectionRejectionError
             context.payer = Payer(entry.principal.account_id, known=True)
+            self.sockets.open(context, context.payer)
         except VoicegraphError:
             raise ConnectionRejectionError from None
         return {}
@@ -179,6 +207,7 @@ def graphql_router(
         allowed_origins=origins,
     )
     router.trusted = trusted
+    router.sockets = _Sockets(config.max_sockets)
     router.operation_seconds = config.subscription_seconds
     return router
 

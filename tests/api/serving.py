@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 
 from service.api.hooks import HooksConfig
 from service.api.http import HttpConfig
+from service.api.key_sets import KeysConfig
 from service.api.rates import RateConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
@@ -138,6 +139,7 @@ async def serving(
     hooks: HooksConfig | None = None,
     meetings: MeetingsConfig | None = None,
     rates: RateConfig = AS_OFTEN_AS_ONE_LIKES,
+    keys: KeysConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -151,8 +153,9 @@ async def serving(
         hooks=hooks,
         meetings=meetings,
         rates=rates,
+        keys=keys,
     )
-    server = server_of(app, http)
+    server = server_of(app, http, services.settings.trusted_proxies)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         if running.done():

@@ -1,0 +1,193 @@
+"""What strangers may send, how often, and what every answer carries: over real connections, to a service of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import websockets
+
+from service.api import wire
+from service.api.door import HEADERS
+from service.api.http import HttpConfig
+from service.api.rates import RateConfig
+from service.api.wire import MAX_HEAD_BYTES
+from service.graph.driver import Graph
+from service.settings import Settings
+from service.wiring import Services
+from tests.api.serving import Api, serving
+
+KNOWN = "query Name { space { name } }"
+ORIGIN = "https://app.example.org"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+    """Trusted documents only, one foreign origin, one trusted proxy, and few requests."""
+    folder: Path = tmp_path_factory.mktemp("house")
+    (folder / "documents").mkdir()
+    (folder / "documents" / "name.graphql").write_text(KNOWN + "\n")
+    settings = Settings(
+        data_dir=folder, development=False, recogniser="none", trusted_documents=folder / "documents", cors_origins=ORIGIN,
+        trusted_proxies="127.0.0.1",
+    )  # fmt: skip
+    few = RateConfig(per_second=0.5, anonymous_per_second=0.5, burst_seconds=20)
+    async with serving(Services(settings, graph), "", rates=few, http=HttpConfig(max_sockets=2)) as api:
+        yield api
+
+
+async def asked(api: Api, body: object, address: str, **headers: str) -> httpx.Response:
+    return await api.http.post("/graphql", content=json.dumps(body), headers={**JSON, "x-forwarded-for": address, **headers})
+
+
+def code(response: httpx.Response) -> str:
+    return str(response.json()["errors"][0]["extensions"]["code"])
+
+
+async def test_only_known_documents_are_run_by_text_or_by_hash(house: Api) -> None:
+    sha = hashlib.sha256(KNOWN.encode()).hexdigest()
+    by_hash = [
+        {"query": KNOWN},
+        {"documentId": f"sha256:{sha}"},
+        {"documentId": sha.upper()},
+        {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": sha}}},
+    ]
+    for body in by_hash:
+        answer = await asked(house, body, "192.0.2.1")
+        assert answer.status_code == 200 and answer.json()["data"]["space"]["name"] == "home", body
+    for body in (
+        {"query": "{ space { name } }"},
+        {"documentId": "0" * 64},
+        {},
+        {"query": "{ encoders { name } }", "documentId": sha},
+    ):
+        answer = await asked(house, body, "192.0.2.2")
+        assert (answer.status_code, code(answer)) == (403, "document_not_trusted"), body
+
+
+async def test_who_asks_too_often_waits_and_nobody_else_does(house: Api) -> None:
+    token, other = house.token("busy", space="home"), house.token("calm", space="home")
+    answers = [await asked(house, {"query": KNOWN}, "192.0.2.3", authorization=f"Bearer {token}") for _ in range(14)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert answers[0].status_code == 200 and refused and code(refused[0]) == "rate_limited"
+    assert 1 <= int(refused[0].headers["retry-after"]) <= 20
+    assert (await asked(house, {"query": KNOWN}, "192.0.2.3", authorization=f"Bearer {other}")).status_code == 200
+    for _ in range(14):
+        last = await asked(house, {"query": KNOWN}, "192.0.2.4", authorization="Bearer vg_nobody")
+    assert last.status_code == 429
+    assert (await asked(house, {"query": KNOWN}, "192.0.2.5")).status_code == 200
+    upload = await house.http.post("/v1/uploads", content=b"x", headers={"x-forwarded-for": "192.0.2.4"})
+    assert upload.status_code == 429
+
+
+async def test_messages_on_a_websocket_are_counted_and_so_are_its_sockets(house: Api) -> None:
+    payload = {"authorization": f"Bearer {house.token('talker', space='home')}"}
+    async with house.socket(payload) as first, house.socket(payload) as second, house.socket(payload) as third:
+        assert (await first.receive())["type"] == (await second.receive())["type"] == "connection_ack"
+        assert await third.closed() == 4403
+        assert (await first.results("1", KNOWN))[0]["data"] == {"space": {"name": "home"}}
+        assert (await first.results("2", "{ space { name } }"))[0][0]["extensions"]["code"] == "document_not_trusted"
+        for _ in range(14):
+            await first.send(type="ping")
+        while True:
+            try:
+                await first.receive()
+            except websockets.ConnectionClosed as closed:
+                assert closed.rcvd is not None and closed.rcvd.code == 4429
+                break
+
+
+async def test_every_answer_carries_what_browsers_are_to_do_with_it(house: Api) -> None:
+    for path, status in (("/healthz", 200), ("/nowhere", 404), ("/graphql", 405)):
+        answer = await house.http.get(path, headers={"x-forwarded-for": "192.0.2.6", "accept": "application/json"})
+        assert answer.status_code == status
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert "server" not in answer.headers and "strict-transport-security" not in answer.headers
+    secure = await house.http.get("/healthz", headers={"x-forwarded-for": "192.0.2.6", "x-forwarded-proto": "https"})
+    assert secure.headers["strict-transport-security"].startswith("max-age=")
+
+
+async def test_pages_of_other_origins_ask_only_where_the_settings_name_them(house: Api, api: Api) -> None:
+    wish = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type"}
+    for client, origin, leave in ((house, ORIGIN, ORIGIN), (house, "https://evil.example", None), (api, ORIGIN, None)):
+        preflight = await client.http.options("/graphql", headers={"origin": origin, **wish})
+        assert preflight.headers.get("access-control-allow-origin") == leave
+        assert "access-control-allow-credentials" not in preflight.headers
+    for path in ("/graphql", "/stream"):
+        async with websockets.connect(
+            f"ws://127.0.0.1:{house.port}{path}",
+            origin=ORIGIN,  # type: ignore[arg-type]
+            subprotocols=["graphql-transport-ws"],  # type: ignore[list-item]
+        ) as socket:
+            await socket.close()
+
+
+NAME = b'{"query": "{ space { name } }", '
+NO_REQUESTS = (
+    b"",
+    b"null",
+    b"3",
+    b'"{ space { name } }"',
+    b"[]",
+    b"{",
+    b"\xff\xfe",
+    b"[" * 200_000,
+    b'{"query": 3}',
+    NAME + b'"variables": []}',
+    NAME + b'"operationName": {}}',
+    NAME + b'"variables": {"a": NaN}}',
+    NAME + b'"variables": {"a": ' + b"9" * 5_000 + b"}}",
+    NAME + b'"variables": {"a": ' + b"[" * 40 + b"]" * 40 + b"}}",
+    b'{"a": ' * 900 + b"1" + b"}" * 900,
+)
+
+
+async def test_what_is_no_request_is_refused_as_that(api: Api) -> None:
+    for body in NO_REQUESTS:
+        answer = await api.http.post("/graphql", content=body, headers=JSON)
+        assert (answer.status_code, code(answer)) == (400, "not_a_request"), body[:80]
+
+
+NO_MESSAGES = (
+    "[]",
+    "3",
+    "{",
+    '{"type": 3}',
+    '{"type": "subscribe"}',
+    '{"type": "subscribe", "id": [], "payload": {"query": "x"}}',
+    '{"type": "subscribe", "id": "1", "payload": 3}',
+    '{"type": "subscribe", "id": "1", "payload": {"query": 3}}',
+    "[" * 100_000,
+)
+
+
+async def test_what_is_no_message_ends_a_websocket(api: Api) -> None:
+    payload = {"authorization": f"Bearer {api.token()}"}
+    for message in NO_MESSAGES:
+        async with api.socket(payload) as socket:
+            await socket.receive()
+            await socket.connection.send(message)
+            assert await socket.closed() == 4400, message[:80]
+
+
+async def test_the_same_fields_again_and_again_are_refused_before_they_are_compared(api: Api) -> None:
+    for query in ("{ space { " + "name " * 900 + "} }", "{ " + "space { name } " * 70 + "}"):
+        assert await api.code(query) == "too_many_repeats"
+    assert "errors" not in await api.post("{ " + "space { name name } " * 20 + "}")
+
+
+async def test_a_head_that_is_too_long_or_too_slow_ends_the_connection(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "HEAD_SECONDS", 0.2)
+    for head, answer in ((b"y" * (MAX_HEAD_BYTES + 1), b"HTTP/1.1 431"), (b"y", b"")):
+        reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-long: " + head)
+        assert (await asyncio.wait_for(reader.read(), 10))[:12] == answer
+        writer.close()
+    assert "errors" not in await api.post("{ space { name } }", api.token(), {"x-filler": "y" * 16_000})
