@@ -62,8 +62,9 @@ class OidcServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         self.keys = [SigningKey.made("k1")]
         self.down = False
-        self.slow = 0.0
-        """Seconds before each answer."""
+        self.answering = threading.Event()
+        """While it is not set, whoever asks waits."""
+        self.answering.set()
         self.discovery: dict[str, Any] = {}
         """Put over what the discovery document says."""
         self.key_set: Any = None
@@ -103,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked[self.path] += 1
-        time.sleep(self.server.slow)
+        assert self.server.answering.wait(60)
         found = None if self.server.down else self.server.answer(self.path)
         self._say(503 if self.server.down else 404 if found is None else 200, found)
 

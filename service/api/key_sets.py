@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import httpx
@@ -106,6 +108,12 @@ def _key(jwk: Mapping[str, Any], config: KeysConfig) -> VerifyKey | None:
     return VerifyKey(id if isinstance(id, str) else None, algorithms, key) if algorithms else None
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """The usual authorities, or those that SSL_CERT_FILE names; reading them takes 20 ms."""
+    return httpx.create_ssl_context()
+
+
 class KeySets:
     """Of all issuers; one a process."""
 
@@ -163,7 +171,7 @@ class KeySets:
 
     async def _fetched(self, issuer: Issuer) -> tuple[VerifyKey, ...]:
         async with httpx.AsyncClient(
-            timeout=self.config.timeout, verify=httpx.create_ssl_context(), follow_redirects=False, trust_env=False
+            timeout=self.config.timeout, verify=_tls(), follow_redirects=False, trust_env=False
         ) as http:
             address = issuer.jwks_uri or await self._discovered(http, issuer)
             return parse_keys(await self._document(http, address), self.config)

@@ -197,9 +197,9 @@ async def test_old_keys_are_asked_for_beside_what_is_served(idp: OidcServer, fil
     old = idp.token()
     assert await desk(old)
     idp.keys = [SigningKey.made("k2", "ES256")]
-    idp.slow = 0.1
-    began = time.monotonic()
-    assert await desk(old) and time.monotonic() - began < 0.1
+    idp.answering.clear()
+    assert await desk(old), "the provider has not answered"
+    idp.answering.set()
     async with asyncio.timeout(5):
         while await desk(old):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
