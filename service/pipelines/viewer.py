@@ -107,7 +107,8 @@ async def resolve_viewer(
         raise InvalidInput(
             what="the number of hearers", given=len(heard_by) + len(heard_by_voices), needed=f"at most {MAX_HEARERS}"
         )
-    made = await graph.read(find_space, space)
+    looked_at = voice is not None or bool(heard_by_voices)  # its policies are about voices; a token alone needs none of them
+    made = await graph.read(find_space, space) if looked_at else None
     settings = made or SpaceSettings(space)
     verdict: VoiceVerdict | None = None
     known = Candidates(settings.identity_revision, {}, 0)
