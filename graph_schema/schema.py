@@ -64,7 +64,7 @@ NODES: tuple[Node, ...] = (
             Property("keeps_sound", "boolean", "pieces of sound are kept of who granted it, and what embeds them"),
             Property("sound_days", "integer", "how long sounds and their pieces are kept", "days"),
             Property("session_days", "integer", "how long sessions are kept; none: until erased", "days"),
-            Property("opt_outs", "string", "by what those who opted out are known again: voice | ids"),
+            Property("opt_outs", "string", "by what those who opted out are known again: ids; none: also by a mark of their voice"),
             Property("identity_revision", "integer", "counts every change to who is who"),
             Property(
                 "forgotten_revision",
@@ -327,6 +327,20 @@ NODES: tuple[Node, ...] = (
         Property("shared", "boolean", "several people use it, a meeting room's for one: nothing follows from it"),
         Property("follows_since", "datetime", "whose it is changed then, and meetings of before are not all put right yet"),
         unique=(("space", "issuer", "subject"),),
+    ),
+    _node(
+        "Grant",
+        "leave that an account has to ask for a person, for a time; one of several people's or of a program's",
+        Property("account", "string", "id of the Account that may: an Account node need not be there"),
+        Property("issuer", "string", "who vouches for that account"),
+        Property("subject", "string", "who it is there"),
+        Property("by", "string", "account that gave it"),
+        Property("why", "string", "reason given"),
+        Property("until", "datetime", "from then on it holds no more"),
+        Property("revoked_at", "datetime", "when it was taken back; none: it was not"),
+        Property("revoked_by", "string", "account that took it back"),
+        Property("used_at", "datetime", "when it last opened something, to ten minutes"),
+        ranges=(("space", "account"), ("space", "created_at", "id"), ("until",)),
     ),
     _node(
         "Consent",
@@ -659,6 +673,7 @@ EDGES: tuple[Edge, ...] = (
         ("Exemplar",),
         "evidence of this person's voice; of a voice of the session while a human took it from a person and gave it to nobody",
     ),
+    Edge("LETS_ASK_FOR", ("Grant",), ("Person",), "what this person may know, and nothing that is theirs alone"),
     Edge("GAVE", ("Person",), ("Consent",), "gave or withdrew it"),
     Edge("REFUSED", ("Person",), ("OptOut",), "refused to be known by it; gone when they agree, and when they are erased"),
     Edge(

@@ -90,6 +90,13 @@ STORES: tuple[Store, ...] = (
         _WITH_SPACE,
         ("Account",),
     ),
+    Store(
+        "grants",
+        "graph",
+        "which accounts may ask for whom, until when, and who let them",
+        "30 days after it ended, by the sweep of the service; with the person whom it is for; " + _WITH_SPACE,
+        ("Grant",),
+    ),
     Store("consents", "graph", "who agreed to what", "kept as proof until the space goes", ("Consent",)),
     Store(
         "opt-outs",
