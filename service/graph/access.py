@@ -85,8 +85,10 @@ CALL () {
   UNION
   WITH $hearers AS hearers WHERE NOT $public_only
   MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
-  WHERE p.id IN hearers[0]
-    AND all(ids IN hearers WHERE EXISTS { MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids })
+  WHERE p.id IN hearers[0] AND coalesce(p.tombstone, false) = false
+    AND all(ids IN hearers WHERE EXISTS {
+      MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids AND coalesce(q.tombstone, false) = false
+    })
   RETURN a.id AS id
   UNION
   WITH $reads_all AS reads_all WHERE reads_all

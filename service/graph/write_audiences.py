@@ -26,7 +26,8 @@ MERGE (p)-[:MAY_READ]->(a)
 MOVE_MESSAGES = """
 UNWIND $moves AS row
 MATCH (m:Message {space: $space, id: row.message_id})
-WHERE NOT EXISTS { (m)-[:FOR]->(every:Audience) WHERE every.public }
+WHERE m.erased_at IS NULL AND NOT EXISTS { (m)-[:FOR]->(every:Audience) WHERE every.public }
+  AND NOT EXISTS { (m)<-[:SPEAKS]-(p:Person) WHERE p.tombstone }
 MATCH (a:Audience {space: $space, id: row.audience})
 OPTIONAL MATCH (m)-[old:FOR]->(before:Audience)
 WHERE before.id <> a.id
@@ -86,12 +87,13 @@ def readers_text(readers: Readers) -> str:
 
 async def move_messages(tx: Tx, space: str, readers: Mapping[str, Readers]) -> None:
     """Let each message (by id) be read by exactly these people, and the facts made from them by whoever may read all that they
-    are made from; audiences that nothing is for any more are removed. What everybody may read stays everybody's.
+    are made from; audiences that nothing is for any more are removed. What everybody may read stays everybody's, and what is
+    erased nobody's.
 
     The caller holds the lock of the space."""
     if not readers:
         return
-    await _save_audiences(tx, space, readers.values())
+    await save_audiences(tx, space, readers.values())
     moves = [
         {"message_id": message, "audience": audience_id(space, who), "readers": readers_text(who)}
         for message, who in readers.items()
@@ -125,11 +127,12 @@ async def _move_facts(tx: Tx, space: str, facts: Sequence[str]) -> list[str]:
         who: Readers = frozenset.intersection(*in_all) if row["all_have"] else frozenset()
         wanted.append(who)
         moves.append({"fact": row["fact"], "audience": audience_id(space, who), "readers": readers_text(who)})
-    await _save_audiences(tx, space, wanted)
+    await save_audiences(tx, space, wanted)
     return [row["id"] for row in await rows(tx, MOVE_FACTS, space=space, moves=moves) if row["id"]]
 
 
-async def _save_audiences(tx: Tx, space: str, readers: Collection[Readers]) -> None:
+async def save_audiences(tx: Tx, space: str, readers: Collection[Readers]) -> None:
+    """One for each set of readers. The caller holds the lock of the space, and forgets those that nothing comes to be for."""
     audiences = [{"id": audience_id(space, who), "readers": sorted(who)} for who in sorted(set(readers), key=sorted)]
     await tx.run(SAVE_AUDIENCES, space=space, audiences=audiences)
 

@@ -50,6 +50,10 @@ class Erasure:
     """Ids of the facts that go."""
     accounts: tuple[str, ...] = ()
     """Ids of the logins bound to the person."""
+    meetings: tuple[str, ...] = ()
+    """Ids of the meetings that its sessions are of."""
+    uploads: tuple[str, ...] = ()
+    """SHA-256 of the recordings and transcripts that its sessions are of."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Kind of what is gone → how many of it, so far."""
 
@@ -114,3 +118,44 @@ class Erasing:
     """Ids of sessions that are still written: what is said in them goes when they are complete."""
     receipt: Receipt | None = None
     preview: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FactSeen:
+    """A fact that may have to go."""
+
+    id: str
+    statement: str
+    value: str | None
+    source_erased: bool
+    erased_texts: tuple[str, ...] = ()
+    """Of its evidence that goes."""
+    kept_texts: tuple[str, ...] = ()
+    """Of its evidence that stays."""
+    told_them: bool = False
+    """Its source was said to nobody but who is erased."""
+    where_they_were: bool = False
+    """Its session is one that they were in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """What nothing may hold any more."""
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Of the ids, also as the full-text index has them."""
+        return (*self.ids, *dict.fromkeys(id.replace("-", "") for id in self.ids if "-" in id))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A string, or list of strings, of a node or (`node` its start) an edge."""
+
+    node: str
+    label: str
+    property: str
+    value: Any = field(repr=False)

@@ -1,0 +1,325 @@
+"""How is something hidden from everybody at once? In one transaction that also writes what is being erased: no read gives it
+out from then on, voices are gone, and who was erased reads nothing. The sweep does the rest; broken off anywhere, it goes on.
+
+Nobody reads a message or a fact but by its FOR edge, and no write gives one to what is erased, or to a tombstone's words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from service.errors import NotFound
+from service.graph.audit import save_audit_event
+from service.graph.driver import Tx, rows
+from service.graph.spaces import lock_space
+from service.graph.write_corrections import touch
+from service.graph.write_events import save_erased
+from service.types.erasure import Erasure, Subject, SubjectKind
+from service.types.memory import SessionStatus
+
+ACTION = "erase"
+"""Of its AuditEvent."""
+
+FIND_ERASURE = """
+MATCH (e:Erasure {space: $space, kind: $kind, subject: $subject})
+RETURN e {.*} AS erasure
+"""
+
+LIST_ERASURES = """
+MATCH (e:Erasure)
+WHERE $space IS NULL OR e.space = $space
+RETURN e {.*} AS erasure ORDER BY e.created_at, e.id
+"""
+
+LIST_NAMES_OF_PEOPLE = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people AND coalesce(p.tombstone, false) = false
+RETURN p.id AS id, coalesce(p.aliases, []) + coalesce(p.display_name, []) AS names,
+       COLLECT { MATCH (a:Account)-[:IS]->(p) RETURN {id: a.id, name: a.name, subject: a.subject} } AS accounts,
+       COLLECT { MATCH (p)<-[:ABOUT]-(n:NameProposal) WHERE n.status = 'applied' RETURN n.name } AS proposed
+"""
+
+LIST_BEARERS = """
+MATCH (p:Person {space: $space}) WHERE NOT p.id IN $people AND coalesce(p.tombstone, false) = false
+UNWIND coalesce(p.aliases, []) + coalesce(p.display_name, []) AS name
+WITH name WHERE any(part IN $parts WHERE toLower(name) CONTAINS part)
+RETURN DISTINCT name
+"""
+
+LIST_SESSIONS_OF_PEOPLE = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+CALL (p) {
+  MATCH (p)-[:SPEAKS]->(m:Message) RETURN m.session_id AS id
+  UNION
+  MATCH (p)-[:ATTENDED]->(s:Session) RETURN s.id AS id
+  UNION
+  MATCH (p)<-[:ADDRESSES]-(m:Message) RETURN m.session_id AS id
+}
+RETURN DISTINCT id ORDER BY id
+"""
+
+GET_SESSION_TO_ERASE = """
+MATCH (s:Session {space: $space, id: $session_id})
+RETURN s.status AS status, COLLECT {
+  MATCH (s)<-[:IN_SESSION]-(:Message)<-[:SPEAKS]-(p:Person) RETURN DISTINCT p.id ORDER BY p.id
+} AS people
+"""
+
+LIST_SOURCES = """
+MATCH (s:Session {space: $space}) WHERE s.id IN $sessions
+RETURN s.external_id AS external_id, s.transcript AS transcript, COLLECT {
+  MATCH (f:Meeting {space: $space})
+  WHERE f.session_id = s.id OR s.external_id = f.source + ':' + f.external_id
+     OR s.external_id STARTS WITH f.source + ':' + f.external_id + '@'
+  RETURN f.id
+} AS meetings
+"""
+
+GET_MESSAGE_TO_ERASE = """
+MATCH (m:Message {space: $space, id: $message_id})-[:IN_SESSION]->(s:Session) WHERE m.erased_at IS NULL
+RETURN s.id AS session_id, s.status AS status, COLLECT { MATCH (p:Person)-[:SPEAKS]->(m) RETURN p.id } AS people
+"""
+
+GET_FACT_TO_ERASE = """
+MATCH (f:Fact {space: $space, id: $fact_id})
+RETURN f.session_id AS session_id
+"""
+
+SAVE_ERASURE = """
+CREATE (e:Erasure {id: $id, space: $space, created_at: $at, touched_at: $at})
+SET e += $properties
+"""
+
+HIDE_PEOPLE = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+CALL (p) { MATCH (p)-[:SPEAKS]->(:Message)-[r:FOR]->(:Audience) DELETE r }
+CALL (p) { MATCH (p)<-[r:ADDRESSES]-(:Message) DELETE r }
+CALL (p) { MATCH (p)-[r:ATTENDED]->(:Session) DELETE r }
+CALL (p) { MATCH (p)-[r:SHARES]-(:Person) DELETE r }
+CALL (p) { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar) DETACH DELETE e }
+SET p = {id: p.id, space: p.space, created_at: p.created_at, tombstone: true, aliases: [], num_turns: 0, net_speech: 0.0}
+"""
+
+HIDE_SESSION = """
+MATCH (s:Session {space: $space, id: $session_id})
+CALL (s) { MATCH (s)<-[:IN_SESSION]-(:Message)-[r:FOR]->(:Audience) DELETE r }
+DETACH DELETE s
+"""
+
+HIDE_MESSAGES = """
+UNWIND $ids AS id
+MATCH (:Message {space: $space, id: id})-[r:FOR]->(:Audience)
+DELETE r
+"""
+
+HIDE_FACTS = """
+UNWIND $ids AS id
+MATCH (:Fact {space: $space, id: id})-[r:FOR]->(:Audience)
+DELETE r
+"""
+
+NOTE_ERASED_FACT = """
+MATCH (s:Session {space: $space, id: $session_id})
+SET s.erased_facts = [id IN coalesce(s.erased_facts, []) WHERE id <> $fact_id] + $fact_id
+"""
+
+COUNT_HIDDEN = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+RETURN sum(COUNT { (p)-[:HAS_EXEMPLAR]->(:Exemplar) }) AS voices, sum(COUNT { (p)<-[:ADDRESSES]-(:Message) }) AS addressed,
+       sum(COUNT { (p)-[:ATTENDED]->(:Session) }) AS attended, sum(COUNT { (p)-[:SHARES]->(:Person) }) AS shared,
+       count(p) AS people
+"""
+
+GET_COUNTS = """
+MATCH (e:Erasure {id: $id, space: $space})
+SET e.touched_at = datetime()
+RETURN e.counts AS counts
+"""
+
+SAVE_COUNTS = """
+MATCH (e:Erasure {id: $id, space: $space})
+SET e.counts = $counts
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of whom is erased: all their ids, and what they are called."""
+
+    people: tuple[str, ...]
+    names: tuple[str, ...]
+    accounts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What sessions were made of, outside of the graph."""
+
+    meetings: tuple[str, ...]
+    uploads: tuple[str, ...]
+    """SHA-256 of recordings and transcripts."""
+
+
+async def find_erasure(tx: Tx, space: str, subject: Subject) -> Erasure | None:
+    """One that is not through yet."""
+    found = await rows(tx, FIND_ERASURE, space=space, kind=subject.kind.value, subject=subject.id)
+    return erasure_of(found[0]["erasure"]) if found else None
+
+
+async def list_erasures(tx: Tx, space: str | None = None) -> list[tuple[Erasure, str, datetime]]:
+    """Those that are not through, the oldest first, with the key that each waits for and when it was last worked on."""
+    found = [row["erasure"] for row in await rows(tx, LIST_ERASURES, space=space)]
+    return [(erasure_of(row), row["key"], row["touched_at"]) for row in found]
+
+
+async def known_as(tx: Tx, space: str, people: Collection[str]) -> Known:
+    """Raises NotFound where nobody of them is there any more."""
+    found = await rows(tx, LIST_NAMES_OF_PEOPLE, space=space, people=sorted(people))
+    if not found:
+        raise NotFound(kind="person", id=min(people))
+    names = [name for row in found for name in (*row["names"], *row["proposed"])]
+    accounts = [account for row in found for account in row["accounts"]]
+    names += [name for account in accounts for name in _named(account)]
+    ids = sorted(row["id"] for row in found)
+    return Known(tuple(ids), tuple(sorted(set(names))), tuple(sorted(account["id"] for account in accounts)))
+
+
+def _named(account: Mapping[str, str | None]) -> list[str]:
+    """A subject that is an address says who somebody is; a number of a platform's does not, and stands in many places."""
+    return [name for name in (account["name"], account["subject"] if "@" in (account["subject"] or "") else None) if name]
+
+
+async def list_bearers(tx: Tx, space: str, people: Collection[str], names: Collection[str]) -> list[str]:
+    """Names of others that have a part in common with `names`."""
+    parts = sorted({part for name in names for part in name.lower().split()})
+    return [row["name"] for row in await rows(tx, LIST_BEARERS, space=space, people=sorted(people), parts=parts)]
+
+
+async def list_sessions_of_people(tx: Tx, space: str, people: Collection[str]) -> tuple[str, ...]:
+    """Ids of those they spoke in, were in, or were spoken to in."""
+    return tuple(row["id"] for row in await rows(tx, LIST_SESSIONS_OF_PEOPLE, space=space, people=sorted(people)))
+
+
+async def list_sources(tx: Tx, space: str, sessions: Collection[str]) -> Sources:
+    found = await rows(tx, LIST_SOURCES, space=space, sessions=sorted(sessions))
+    meetings = sorted({id for row in found for id in row["meetings"]})
+    hashes = {given for row in found for given in (row["external_id"], row["transcript"]) if given}
+    return Sources(tuple(meetings), tuple(sorted(given for given in hashes if len(given) == 64)))
+
+
+async def get_session_to_erase(tx: Tx, space: str, session_id: str) -> tuple[SessionStatus, tuple[str, ...]]:
+    """Its state, and who spoke in it. Raises NotFound."""
+    found = await rows(tx, GET_SESSION_TO_ERASE, space=space, session_id=session_id)
+    if not found:
+        raise NotFound(kind="session", id=session_id)
+    return SessionStatus(found[0]["status"]), tuple(found[0]["people"])
+
+
+async def get_message_to_erase(tx: Tx, space: str, message_id: str) -> tuple[str, SessionStatus, tuple[str, ...]]:
+    """Its session, that one's state, and who said it. Raises NotFound, also where it is erased already."""
+    found = await rows(tx, GET_MESSAGE_TO_ERASE, space=space, message_id=message_id)
+    if not found:
+        raise NotFound(kind="message", id=message_id)
+    return found[0]["session_id"], SessionStatus(found[0]["status"]), tuple(found[0]["people"])
+
+
+async def get_fact_to_erase(tx: Tx, space: str, fact_id: str) -> str:
+    """Its session. Raises NotFound."""
+    found = await rows(tx, GET_FACT_TO_ERASE, space=space, fact_id=fact_id)
+    if not found:
+        raise NotFound(kind="fact", id=fact_id)
+    return str(found[0]["session_id"])
+
+
+async def hide(tx: Tx, one: Erasure, key: str) -> Erasure:
+    """Write the record and hide the subject, with facts and voices; `key`: of whose sweep it is. The caller holds the lock of
+    the space."""
+    counts = await _hide(tx, one)
+    await tx.run(HIDE_FACTS, space=one.space, ids=list(one.facts))
+    done = replace(one, counts={kind: number for kind, number in counts.items() if number})
+    await tx.run(SAVE_ERASURE, id=one.id, space=one.space, at=one.at, properties=_properties(done, key))
+    await touch(tx, one.space, one.people if one.subject.kind is SubjectKind.PERSON else ())
+    await save_audit_event(
+        tx, one.space, actor=one.asked_by, action=f"{ACTION}_{one.subject.kind.value}", target=one.subject.id, why=one.why,
+        occasion=one.id,
+    )  # fmt: skip
+    people = one.people if one.subject.kind is SubjectKind.PERSON else ()
+    await save_erased(tx, one.space, one.subject.kind.value, people=people, occasion=one.id)
+    return done
+
+
+async def _hide(tx: Tx, one: Erasure) -> dict[str, int]:
+    match one.subject.kind:
+        case SubjectKind.PERSON:
+            (row,) = await rows(tx, COUNT_HIDDEN, space=one.space, people=list(one.people))
+            await tx.run(HIDE_PEOPLE, space=one.space, people=list(one.people))
+            named = {"addressed": "said to them", "attended": "attendance", "shared": "shares"}
+            return {named.get(name, name): int(number) for name, number in row.items()}
+        case SubjectKind.SESSION:
+            await tx.run(HIDE_SESSION, space=one.space, session_id=one.subject.id)
+            return {"sessions": 1}
+        case SubjectKind.MESSAGE:
+            await tx.run(HIDE_MESSAGES, space=one.space, ids=[one.subject.id])
+        case SubjectKind.FACT:
+            await tx.run(NOTE_ERASED_FACT, space=one.space, session_id=one.sessions[0], fact_id=one.subject.id)
+    return {}
+
+
+async def add_counts(tx: Tx, erasure: Erasure, gone: Mapping[str, int]) -> None:
+    """In the transaction that deletes them: what is counted is counted once, whatever breaks off."""
+    found = await rows(tx, GET_COUNTS, id=erasure.id, space=erasure.space)
+    if found and any(gone.values()):
+        counts = Counter(json.loads(found[0]["counts"] or "{}"))
+        counts.update({kind: number for kind, number in gone.items() if number})
+        await tx.run(SAVE_COUNTS, id=erasure.id, space=erasure.space, counts=_json(counts))
+
+
+async def get_erasure(tx: Tx, erasure: Erasure) -> Erasure | None:
+    """As it is by now, under the lock of its space; None where another sweep was through with it."""
+    await lock_space(tx, erasure.space)
+    return await find_erasure(tx, erasure.space, erasure.subject)
+
+
+def _properties(one: Erasure, key: str) -> dict[str, Any]:
+    lists = ("people", "names", "shared_names", "sessions", "messages", "facts", "accounts", "meetings", "uploads")
+    return {
+        "kind": one.subject.kind.value,
+        "subject": one.subject.id,
+        "asked_by": one.asked_by,
+        "why": one.why,
+        "key": key,
+        **{name: list(getattr(one, name)) for name in lists},
+        "counts": _json(one.counts),
+    }
+
+
+def erasure_of(row: Mapping[str, Any]) -> Erasure:
+    def ids(name: str) -> tuple[str, ...]:
+        found: Sequence[str] = row.get(name) or ()
+        return tuple(found)
+
+    return Erasure(
+        id=row["id"],
+        space=row["space"],
+        subject=Subject(SubjectKind(row["kind"]), row["subject"]),
+        asked_by=row["asked_by"],
+        why=row["why"],
+        at=row["created_at"],
+        people=ids("people"),
+        names=ids("names"),
+        shared_names=ids("shared_names"),
+        sessions=ids("sessions"),
+        messages=ids("messages"),
+        facts=ids("facts"),
+        accounts=ids("accounts"),
+        meetings=ids("meetings"),
+        uploads=ids("uploads"),
+        counts=json.loads(row.get("counts") or "{}"),
+    )
+
+
+def _json(counts: Mapping[str, int]) -> str:
+    return json.dumps(dict(counts), sort_keys=True)
