@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, LiteralString, ParamSpec, TypeVar, cast
 
 import neo4j
 from neo4j import exceptions as failures
@@ -133,9 +133,18 @@ class Graph:
         return cls(driver, config, version)
 
     async def read(self, work: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`work(tx, …)` in a read transaction; run again after a deadlock or a lost connection, so it must be repeatable."""
+        """`work(tx, …)`, reading; run again after a deadlock or a lost connection, so it must be repeatable.
+
+        Each query is a transaction of its own: several in one see no less of what is committed between them (Neo4j's isolation
+        is read committed), and BEGIN and COMMIT would cost a round trip and as much of the driver's time as a small query. Run
+        again, it is one transaction, which the driver repeats until `retry_time` is over."""
         timed = neo4j.unit_of_work(timeout=self.config.query_timeout)(work)
         async with explained(self.config), self.session(neo4j.READ_ACCESS) as session:
+            try:
+                return await work(cast(Tx, _Each(session, self.config.query_timeout)), *args, **kwargs)
+            except (failures.Neo4jError, failures.DriverError) as failure:
+                if not failure.is_retryable():
+                    raise
             return await session.execute_read(timed, *args, **kwargs)
 
     async def write(self, work: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -154,6 +163,18 @@ class Graph:
 
     async def close(self) -> None:
         await self._driver.close()
+
+
+class _Each:
+    """Stands for a transaction: what a read asks of one is `run`."""
+
+    __slots__ = ("_seconds", "_session")
+
+    def __init__(self, session: neo4j.AsyncSession, seconds: float) -> None:
+        self._session, self._seconds = session, seconds
+
+    async def run(self, query: LiteralString, parameters: dict[str, Any] | None = None, **more: Any) -> neo4j.AsyncResult:
+        return await self._session.run(neo4j.Query(query, timeout=self._seconds), parameters, **more)
 
 
 async def rows(tx: neo4j.AsyncTransaction | Tx, query: str, /, **parameters: Any) -> list[dict[str, Any]]:

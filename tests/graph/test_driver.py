@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -56,6 +57,39 @@ async def test_a_query_over_its_time_is_stopped(graph: Graph) -> None:
     slow = graph.patient(0.3)
     with pytest.raises(QueryTooSlow, match=r"longer than 0\.3 s"):
         await slow.read(rows, "UNWIND range(1, 100000000) AS i WITH i WHERE i % 7 = 3 RETURN sum(sin(i)) AS n")
+
+
+async def test_a_read_outlives_a_lost_connection_in_the_middle_of_it(graph_config: GraphConfig) -> None:
+    host, port = graph_config.uri.removeprefix("bolt://").split(":")
+    pipes: list[asyncio.StreamWriter] = []
+
+    async def forward(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while sent := await source.read(65_536):
+                to.write(sent)
+        to.close()
+
+    async def connected(theirs: asyncio.StreamReader, to_them: asyncio.StreamWriter) -> None:
+        ours, to_neo4j = await asyncio.open_connection(host, int(port))
+        pipes.extend((to_them, to_neo4j))
+        await asyncio.gather(forward(theirs, to_neo4j), forward(ours, to_them))
+
+    begun: list[int] = []
+
+    async def work(tx: Tx, value: int) -> list[int]:
+        begun.append(len(pipes))
+        first = await rows(tx, "RETURN $value AS n", value=value)
+        if len(begun) == 1:
+            for pipe in pipes:
+                pipe.transport.abort()
+        second = await rows(tx, "RETURN $value + 1 AS n", value=value)
+        return [first[0]["n"], second[0]["n"]]
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as proxy:
+        through = await Graph.open(replace(graph_config, uri="bolt://127.0.0.1:{}".format(proxy.sockets[0].getsockname()[1])))
+        assert await through.read(work, 7) == [7, 8]
+        assert len(begun) == 2, "it was begun again"
+        await through.close()
 
 
 @pytest.mark.parametrize(
