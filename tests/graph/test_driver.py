@@ -86,7 +86,7 @@ async def test_a_read_outlives_a_lost_connection_in_the_middle_of_it(graph_confi
         return [first[0]["n"], second[0]["n"]]
 
     async with await asyncio.start_server(connected, "127.0.0.1", 0) as proxy:
-        through = await Graph.open(replace(graph_config, uri="bolt://127.0.0.1:{}".format(proxy.sockets[0].getsockname()[1])))
+        through = await Graph.open(replace(graph_config, uri=f"bolt://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"))
         assert await through.read(work, 7) == [7, 8]
         assert len(begun) == 2, "it was begun again"
         await through.close()
