@@ -25,7 +25,9 @@ POLL_SECONDS = 1.0
 """How often it is looked for something new: a seek in an index."""
 OVERLAP = timedelta(seconds=90)
 """What happens has the time at which its transaction wrote it, and is seen when that ends: a minute later at most, the limit of
-a query. So long it is looked back, and what was told already is left out."""
+a query. So long it is looked back, and what was told already is left out. All times are the database's."""
+MOST_BEFORE = 10_000
+"""Events of so long that are told apart from what comes after: far more than a space has in that time."""
 AT_ONCE = 50
 """Events looked at together; each is some three queries."""
 
@@ -83,6 +85,7 @@ class _Place:
     had: dict[str, datetime] = field(default_factory=dict)
 
     def go_on(self, found: Sequence[Event], now: datetime) -> None:
+        """`now`: when it was looked."""
         self.had |= {event.id: event.at for event in found}
         caught_up = len(found) < AT_ONCE
         self.since = max(self.since, (now if caught_up else found[-1].at) - OVERLAP)
@@ -92,16 +95,17 @@ class _Place:
 async def follow(context: Context, kinds: list[EventKind] | None, since: datetime | None) -> AsyncGenerator[Any, None]:
     """What happens from now on, or from `since`, until the token ends. Token and scope are looked at anew for all of it."""
     try:
-        place, wanted = _Place(_begin(context, since)), frozenset(kinds or EventKind)
+        wanted = frozenset(kinds or EventKind)
+        place = await _begin(context, wanted, since)
         while True:
             now = context.renewed()
             if now.entry is None:
                 raise TokenNotAccepted
             now.reader()
-            found = await now.services.graph.read(
+            found, at = await now.services.graph.read(
                 list_events, now.space, kinds=wanted, since=place.since, had=list(place.had), limit=AT_ONCE
             )
-            place.go_on(found, datetime.now(UTC))
+            place.go_on(found, at)
             if found:
                 reading = await now.reading()
                 for told in await reading.read(list_told, found):
@@ -112,16 +116,20 @@ async def follow(context: Context, kinds: list[EventKind] | None, since: datetim
         yield problem(error)
 
 
-def _begin(context: Context, since: datetime | None) -> datetime:
+async def _begin(context: Context, kinds: frozenset[EventKind], since: datetime | None) -> _Place:
+    """From now on: all but what can be seen at this moment, also what began to be written before."""
     asked = context.credentials.asked
     if asked.voice or asked.heard_by_voices:
         raise BadInput(what="who follows", given="a voice", needed="a token and people: a voice would be heard again each time")
     now = datetime.now(UTC)
-    if since is None:
-        return now
-    if since.tzinfo is None or not now - KEPT <= since:
-        raise BadInput(what="since", given=since.isoformat(), needed=f"a time with its zone, {KEPT.days} days ago at most")
-    return since
+    if since is not None:
+        if since.tzinfo is None or not now - KEPT <= since:
+            raise BadInput(what="since", given=since.isoformat(), needed=f"a time with its zone, {KEPT.days} days ago at most")
+        return _Place(since)
+    graph, space = context.services.graph, context.space
+    _, at = await graph.read(list_events, space, kinds=kinds, since=now, had=(), limit=1)
+    before, _ = await graph.read(list_events, space, kinds=kinds, since=at - OVERLAP, had=(), limit=MOST_BEFORE)
+    return _Place(at - OVERLAP, {event.id: event.at for event in before})
 
 
 def event(told: ToldEvent) -> Any:

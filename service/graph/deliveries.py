@@ -12,11 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from itertools import accumulate
 from typing import Any
 
 from service.graph.driver import Tx, changes, rows
-from service.graph.meetings import hold_meeting
 from service.graph.paging import Page, Paged, paged, parameters
 from service.types.ids import derived
 
@@ -114,6 +112,10 @@ class DeliveryShown:
     expires_at: datetime | None
 
 
+MAX_ERROR = 500
+"""Characters of an error that are kept: what broke may be as long as what it broke on."""
+
+
 def meeting_id(space: str, source: str, external_id: str) -> str:
     return derived("meeting", space, source, external_id)
 
@@ -196,95 +198,6 @@ async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
     return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created
 
 
-SIZES_TAKEN_IN = """
-MATCH (d:Delivery)
-WHERE d.meeting_id = $meeting_id AND d.folded >= $first
-RETURN d.id AS id, d.num_bytes AS num_bytes
-ORDER BY d.folded LIMIT $limit
-"""
-
-SIZES_WAITING = """
-MATCH (d:Delivery)
-WHERE d.meeting_id = $meeting_id AND d.status = 'waiting' AND d.seq >= 0 AND d.next_at <= $now
-RETURN d.id AS id, d.num_bytes AS num_bytes
-ORDER BY d.seq LIMIT $limit
-"""
-
-LIST_BY_ID = """
-UNWIND range(0, size($ids) - 1) AS place
-MATCH (d:Delivery {id: $ids[place]})
-RETURN d {.id, .meeting_id, .seq, .status, .attempts, .provider, .source, .key, .body, .body_base64, .received_at, .headers,
-          .query, .carried, .binary, .connection, .opened_at} AS delivery
-ORDER BY place
-"""
-
-MOST_BYTES = 16_000_000
-"""Of bodies read at once, but for a single one that is longer: two of the longest that are taken."""
-
-
-async def deliveries_of(
-    tx: Tx, meeting_id: str, *, first: int = 0, limit: int = 500, most_bytes: int = MOST_BYTES
-) -> list[StoredDelivery]:
-    """Those of the meeting that were taken in, in the order in which they were, from the `first`, and as many as `most_bytes`
-    hold, at least one: what rebuilds its fold. For the worker; no gate stands before it."""
-    sizes = await rows(tx, SIZES_TAKEN_IN, meeting_id=meeting_id, first=first, limit=limit)
-    return await _list_first(tx, sizes, most_bytes)
-
-
-async def waiting(
-    tx: Tx, meeting_id: str, *, now: datetime, limit: int = 500, most_bytes: int = MOST_BYTES, but: Collection[str] = ()
-) -> list[StoredDelivery]:
-    """Those of the meeting that are to be taken in by `now`, in the order in which they came, as many as `most_bytes` hold, at
-    least one; without the ids of `but`. For the worker; no gate."""
-    sizes = await rows(tx, SIZES_WAITING, meeting_id=meeting_id, now=now, limit=limit + len(but))
-    return await _list_first(tx, [row for row in sizes if row["id"] not in but][:limit], most_bytes)
-
-
-async def _list_first(tx: Tx, sizes: Sequence[Mapping[str, Any]], most_bytes: int) -> list[StoredDelivery]:
-    up_to = accumulate(int(row["num_bytes"]) for row in sizes)
-    ids = [row["id"] for place, (row, total) in enumerate(zip(sizes, up_to, strict=True)) if place == 0 or total <= most_bytes]
-    return [stored(row["delivery"]) for row in await rows(tx, LIST_BY_ID, ids=ids)] if ids else []
-
-
-MARK_DONE = """
-UNWIND $ids AS id
-CALL (id) {
-  MATCH (d:Delivery {id: id, meeting_id: $meeting_id})
-  WHERE d.status = 'waiting'
-  MATCH (w:MeetingWork {id: $meeting_id})
-  SET d.status = 'done', d.error = null, d.next_at = null, d.folded = w.num_folded, w.num_folded = w.num_folded + 1
-}
-"""
-
-MARK_FAILED = """
-MATCH (d:Delivery {id: $id, meeting_id: $meeting_id})
-WHERE d.status = 'waiting'
-SET d.attempts = d.attempts + 1, d.error = $error, d.next_at = $next_at,
-  d.status = CASE WHEN $next_at IS NULL THEN 'dead' ELSE 'waiting' END,
-  d.expires_at = CASE WHEN $next_at IS NULL THEN $expires_at ELSE d.expires_at END
-"""
-
-
-async def mark_done(tx: Tx, meeting_id: str, ids: Sequence[str], *, worker: str) -> None:
-    """They are taken in, in this order: in the transaction that writes what came of them. Raises MeetingTaken."""
-    await hold_meeting(tx, meeting_id, worker)
-    await changes(tx, MARK_DONE, meeting_id=meeting_id, ids=list(ids))
-
-
-async def mark_failed(
-    tx: Tx, meeting_id: str, id: str, error: str, *, worker: str, next_at: datetime | None, expires_at: datetime | None = None
-) -> None:
-    """It could not be taken in for `error` (code: message, no text of what was said) and is tried again at `next_at`; None: it
-    is dead, until `expires_at`. Those behind it do not wait for it. Raises MeetingTaken."""
-    await hold_meeting(tx, meeting_id, worker)
-    await changes(
-        tx, MARK_FAILED, meeting_id=meeting_id, id=id, error=error[:MAX_ERROR], next_at=next_at, expires_at=expires_at
-    )  # fmt: skip
-
-
-MAX_ERROR = 500
-"""Characters of an error that are kept: what broke may be as long as what it broke on."""
-
 COUNT_WAITING = """
 MATCH (d:Delivery)
 WHERE d.status = 'waiting' AND d.next_at IS NOT NULL
@@ -355,31 +268,64 @@ async def list_deliveries(
     return paged(page, [row["place"] for row in found], shown)
 
 
-FORGET_EXPIRED = """
+LIST_EXPIRED = """
 MATCH (d:Delivery)
 WHERE d.expires_at <= $now AND d.status <> 'waiting'
-WITH d LIMIT $limit
+RETURN d.id AS id LIMIT $limit
+"""
+
+LOCK_DELIVERIES = """
+UNWIND $ids AS id
+MATCH (d:Delivery {id: id})
+SET d.created_at = d.created_at
+"""
+
+FORGET_EXPIRED = """
+UNWIND $ids AS id
+MATCH (d:Delivery {id: id})
+WHERE d.expires_at <= $now AND d.status <> 'waiting'
 DETACH DELETE d
 RETURN count(*) AS gone
 """
 
-FORGET_EXPIRED_MEETINGS = """
+LIST_EXPIRED_MEETINGS = """
 MATCH (f:Meeting)
 WHERE f.expires_at <= $now AND NOT EXISTS {
   MATCH (d:Delivery) WHERE d.meeting_id = f.id AND d.status IN ['waiting', 'done', 'dead'] AND d.seq >= 0
 }
-WITH f LIMIT $limit
-OPTIONAL MATCH (w:MeetingWork {id: f.id})
+RETURN f.id AS id LIMIT $limit
+"""
+
+LOCK_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+SET f.created_at = f.created_at
+"""
+
+FORGET_EXPIRED_MEETINGS = """
+UNWIND $ids AS id
+MATCH (f:Meeting {id: id})
+WHERE f.expires_at <= $now AND NOT EXISTS {
+  MATCH (d:Delivery) WHERE d.meeting_id = f.id AND d.status IN ['waiting', 'done', 'dead'] AND d.seq >= 0
+}
+OPTIONAL MATCH (w:MeetingWork {id: id})
 DETACH DELETE w, f
 """
 
 
 async def forget_expired_deliveries(tx: Tx, *, now: datetime, limit: int) -> int:
     """Delete at most `limit` deliveries whose time has come, of all spaces, and meetings of which none are left; how many
-    deliveries. One that waits is not lost for being old."""
-    gone = int((await rows(tx, FORGET_EXPIRED, now=now, limit=limit))[0]["gone"])
-    await changes(tx, FORGET_EXPIRED_MEETINGS, now=now, limit=limit)
-    return gone
+    deliveries had their time. One that waits is not lost for being old, nor one that comes, or is tried again, at this moment:
+    what was found is locked, and looked at again."""
+    found = sorted(row["id"] for row in await rows(tx, LIST_EXPIRED, now=now, limit=limit))
+    if found:
+        await changes(tx, LOCK_DELIVERIES, ids=found)
+        await rows(tx, FORGET_EXPIRED, ids=found, now=now)
+    meetings = sorted(row["id"] for row in await rows(tx, LIST_EXPIRED_MEETINGS, now=now, limit=limit))
+    if meetings:
+        await changes(tx, LOCK_MEETINGS, ids=meetings)
+        await changes(tx, FORGET_EXPIRED_MEETINGS, ids=meetings, now=now)
+    return len(found)
 
 
 def _row(delivery: NewDelivery, *, keeps_body: bool = True) -> dict[str, Any]:

@@ -57,19 +57,22 @@ RETURN wanted AS id
 """
 
 LIST_EVENTS = """
-MATCH (e:Event {space: $space})
-WHERE e.created_at >= $since AND e.kind IN $kinds AND NOT e.id IN $had
-RETURN e {.*} AS event ORDER BY e.created_at, e.id LIMIT $limit
+RETURN datetime() AS now, COLLECT {
+  MATCH (e:Event {space: $space})
+  WHERE e.created_at >= $since AND e.kind IN $kinds AND NOT e.id IN $had
+  RETURN e {.*} ORDER BY e.created_at, e.id LIMIT $limit
+} AS events
 """
 
 
 async def list_events(
     tx: Tx, space: str, *, kinds: Collection[EventKind], since: datetime, had: Collection[str], limit: int
-) -> list[Event]:
-    """Events from `since` on, oldest first, without those `had`: for nobody's eyes, to be told by `list_told`."""
+) -> tuple[list[Event], datetime]:
+    """Events from `since` on, oldest first, without those `had`: for nobody's eyes, to be told by `list_told`. And when it was
+    looked, by the clock that events have their times of."""
     wanted = [kind.value for kind in kinds]
-    found = await rows(tx, LIST_EVENTS, space=space, since=since, kinds=wanted, had=list(had), limit=limit)
-    return [event_of(row["event"]) for row in found]
+    (row,) = await rows(tx, LIST_EVENTS, space=space, since=since, kinds=wanted, had=list(had), limit=limit)
+    return [event_of(event) for event in row["events"]], row["now"]
 
 
 async def list_told(tx: Tx, scope: ReadScope, events: Sequence[Event]) -> list[ToldEvent]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from service.graph.driver import Graph, Tx, rows
+from service.graph.spaces import LOCK_SPACE
 from service.graph.write_events import FORGOTTEN, save_erased
 from service.types.events import Erased, EventKind
 from service.types.ids import fresh
@@ -51,12 +52,16 @@ async def forget_some(tx: Tx, space: str, *, leaves: bool, limit: int = BATCH) -
 
 
 async def forget_last(tx: Tx, space: str, *, erased: int, elsewhere: str) -> int:
-    """The Space and its webhooks, how many; those to be told that `erased` nodes are gone are of the space `elsewhere` now."""
+    """The Space and its webhooks, and what was written since the last look: whoever writes identities has the Space locked. How
+    many nodes are gone with the `erased` before; webhooks to be told of it are of the space `elsewhere` now."""
+    await tx.run(LOCK_SPACE, space=space)
+    while some := await forget_some(tx, space, leaves=False):
+        erased += some
     told = (await rows(tx, TAKE_LEAVE, space=space, kind=EventKind.ERASED.value, elsewhere=elsewhere))[0]["told"]
     gone = int((await rows(tx, FORGET_LAST, space=space))[0]["gone"])
     if told:
         await save_erased(tx, elsewhere, Erased.SPACE, erased=erased + gone, occasion=elsewhere)
-    return gone
+    return erased + gone
 
 
 async def forget_space(graph: Graph, space: str, *, batch: int = BATCH) -> int:
@@ -66,4 +71,4 @@ async def forget_space(graph: Graph, space: str, *, batch: int = BATCH) -> int:
         while some := await graph.write(forget_some, space, leaves=leaves, limit=batch):
             gone += some
     elsewhere = f"{FORGOTTEN}{fresh()}/{space}"
-    return gone + await graph.write(partial(forget_last, space=space, erased=gone, elsewhere=elsewhere))
+    return await graph.write(partial(forget_last, space=space, erased=gone, elsewhere=elsewhere))

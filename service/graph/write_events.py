@@ -49,8 +49,14 @@ WITH n LIMIT $limit
 DELETE n
 """
 
-FORGET_TOLD_LAST = """
+LOCK_TO_BE_TOLD_LAST = """
 MATCH (w:Webhook) WHERE w.space STARTS WITH $forgotten
+SET w.created_at = w.created_at
+RETURN w.id AS id
+"""
+
+FORGET_TOLD_LAST = """
+MATCH (w:Webhook) WHERE w.id IN $ids AND w.space STARTS WITH $forgotten
 AND NOT EXISTS { MATCH (d:WebhookDelivery {webhook_id: w.id, status: 'waiting'}) RETURN d }
 WITH w LIMIT $limit
 CALL (w) {
@@ -59,6 +65,7 @@ CALL (w) {
 }
 DELETE w
 """
+"""Of one that was just made the delivery may be seen a moment later: whoever makes both has the webhook locked as long."""
 
 FORGOTTEN = "forgotten/"
 """How the space of a webhook begins that is still to be told that its space is gone; the rest is an id, `/`, and its name."""
@@ -113,4 +120,7 @@ async def save_erased(
 async def forget_events(tx: Tx, before: datetime, limit: int) -> int:
     """Delete what happened before, with what was sent of it or was still to be; at most `limit` of each; how many in all."""
     gone = (await changes(tx, FORGET_EVENTS, before=before, limit=limit)).nodes_deleted
-    return gone + (await changes(tx, FORGET_TOLD_LAST, forgotten=FORGOTTEN, limit=limit)).nodes_deleted
+    told = [row["id"] for row in await rows(tx, LOCK_TO_BE_TOLD_LAST, forgotten=FORGOTTEN)]
+    if told:
+        gone += (await changes(tx, FORGET_TOLD_LAST, ids=told, forgotten=FORGOTTEN, limit=limit)).nodes_deleted
+    return gone

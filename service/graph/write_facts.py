@@ -106,10 +106,17 @@ RETURN count(f) AS n
 
 async def get_session_to_read(tx: Tx, space: str, session_id: str) -> SessionToRead:
     """Raises NotFound, also for a session that is not complete."""
+    found = await _find_session_to_read(tx, space, session_id)
+    if found is None:
+        raise NotFound(kind="complete session", id=session_id)
+    return found
+
+
+async def _find_session_to_read(tx: Tx, space: str, session_id: str) -> SessionToRead | None:
     complete = SessionStatus.COMPLETE.value
     found = await rows(tx, GET_SESSION_TO_READ, space=space, session_id=session_id, complete=complete)
     if not found:
-        raise NotFound(kind="complete session", id=session_id)
+        return None
     turns = await rows(tx, LIST_TURNS_TO_READ, space=space, session_id=session_id)
     return SessionToRead(**found[0], turns=tuple(TurnToRead(**{**row, "readers": frozenset(row["readers"])}) for row in turns))
 
@@ -143,13 +150,25 @@ async def save_facts(
     await settle_facts(tx, space, [row["id"] for row in saved])
 
 
-async def finish_facts(tx: Tx, space: str, session_id: str, facts: Sequence[Fact], extractor: str) -> None:
-    """The session has these facts and no others, and says whose they are."""
+async def finish_facts(
+    tx: Tx, space: str, session: SessionToRead, session_id: str, facts: Sequence[Fact], extractor: str
+) -> bool:
+    """Whether the session has these facts and no others, and says whose they are: not where it is not complete any more, or
+    something else was said in it, or by another, than in `session`, which they were read from."""
     await lock_space(tx, space)
+    now = await _find_session_to_read(tx, space, session_id)
+    if now is None or _told(now) != _told(session):
+        return False
     ids = sorted({fact_id(fact) for fact in facts})
     left = await rows(tx, FORGET_OTHER_FACTS, space=space, session_id=session_id, ids=ids)
     await forget_unused(tx, space, [row["audience"] for row in left if row["audience"]])
     await tx.run(SAVE_FACTS_BY, space=space, session_id=session_id, extractor=extractor)
+    return True
+
+
+def _told(session: SessionToRead) -> list[tuple[object, ...]]:
+    """What an extractor is given of it, but for who reads it: facts follow that by themselves."""
+    return [(turn.message_id, turn.voice, turn.text, turn.language, turn.said_at) for turn in session.turns]
 
 
 async def count_facts_of_session(tx: Tx, space: str, session_id: str) -> int:

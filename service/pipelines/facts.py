@@ -66,15 +66,21 @@ class RememberFacts:
         Raises NotFound, UnfoundedFact, and the extractor's errors: the same call then goes on."""
         session = await self._graph.read(get_session_to_read, space, session_id)
         extractor, dropped = session.facts_by, Counter[str]()
-        if extractor is None or again:
-            extractor = self._extractor.name
-            facts = founded(await self._extractor(turns_of(space, session), dropped), session, extractor, self._config)
-            await self._write(space, session_id, facts, progress)
+        known = extractor is not None and not again
+        while extractor is None or again:
+            dropped, name = Counter[str](), self._extractor.name
+            facts = founded(await self._extractor(turns_of(space, session), dropped), session, name, self._config)
+            if await self._write(space, session_id, session, facts, progress):
+                extractor = name
+                break
+            session = await self._graph.read(get_session_to_read, space, session_id)  # something else is said there by now
         number = await self._graph.read(count_facts_of_session, space, session_id)
-        known = session.facts_by is not None and not again
         return SessionFacts(session_id, extractor, number, known, dict(sorted(dropped.items())))
 
-    async def _write(self, space: str, session_id: str, facts: Sequence[Fact], progress: Progress) -> None:
+    async def _write(
+        self, space: str, session_id: str, session: SessionToRead, facts: Sequence[Fact], progress: Progress
+    ) -> bool:
+        """False where what they were read from changed meanwhile: it is to be read again."""
         for start in range(0, len(facts), self._config.batch):
             some = facts[start : start + self._config.batch]
             vectors = await asyncio.to_thread(self._embedded, some)
@@ -85,7 +91,7 @@ class RememberFacts:
                 vectors=vectors,
             )  # fmt: skip
             progress((start + len(some)) / len(facts), "facts")
-        await self._graph.write(finish_facts, space, session_id, facts, self._extractor.name)
+        return await self._graph.write(finish_facts, space, session, session_id, facts, self._extractor.name)
 
     def _embedded(self, facts: Sequence[Fact]) -> dict[str, Samples]:
         if self._embedder is None:

@@ -18,15 +18,7 @@ from service.connectors.live.fetching import FetchRefused
 from service.connectors.live.sources import NoSuchSource, Sources, SourcesUnreadable
 from service.connectors.live.vouched import vouched
 from service.errors import VoicegraphError
-from service.graph.deliveries import (
-    NewDelivery,
-    StoredDelivery,
-    deliveries_of,
-    mark_done,
-    mark_failed,
-    save_deliveries,
-    waiting,
-)
+from service.graph.deliveries import NewDelivery, StoredDelivery, save_deliveries
 from service.graph.driver import Neo4jUnreachable, Tx
 from service.graph.meetings import (
     MeetingFeed,
@@ -38,6 +30,7 @@ from service.graph.meetings import (
     hold_meeting,
     reopen_meeting,
 )
+from service.graph.taking_in import NOTHING_SEEN, deliveries_of, mark_done, mark_failed, next_waiting
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
 from service.memory.meeting.rooms import Room
@@ -113,6 +106,8 @@ class Meeting:
         self._room = _room_of(feed)
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
+        self._seen, self._unsettled = NOTHING_SEEN, False
+        """Up to which place what came is known; whether more came than could be seen."""
         self._taken_up = self._rebuilt = self._one_by_one = self._passed = False
         self._is_kept = True
         """All that was taken in. Else it is not known any more what it said, and nothing is added to it."""
@@ -172,9 +167,14 @@ class Meeting:
                 raise
         await self._pass_time(is_last=is_last)
 
-    async def _waiting(self, limit: int) -> list[StoredDelivery]:
+    async def _waiting(self, limit: int) -> Sequence[StoredDelivery]:
         now, busy = datetime.now(UTC), {id for id, task in self._fetching.items() if not task.done()}
-        return await self._graph.read(waiting, self._feed.id, now=now, limit=limit, but=busy)
+        settled, self._unsettled = self._unsettled, False
+        found = await self._graph.write(
+            next_waiting, self._feed.id, now=now, seen=self._seen, settled=settled, limit=limit, but=busy
+        )
+        self._seen = found.seen
+        return found.deliveries
 
     async def _take(self, some: Sequence[StoredDelivery]) -> None:
         done: list[str] = []
@@ -275,24 +275,32 @@ class Meeting:
         if feed is None:  # its space was forgotten
             self._closed = True
             return
+        has_all = feed.num_deliveries <= self._seen + 1
+        if has_all:
+            await self._advance(feed)
+        else:  # more came by now, and perhaps cannot be seen yet: no time passes before it
+            self._unsettled = True
+            self._came()
+        session = self._session
+        if session is not None:
+            if has_all and self._rebuilt and self._is_kept and self._is_told:
+                session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
+                self._rebuilt = False
+            self._passed = self._passed or has_all
+            await session.write(one_by_one=self._one_by_one)
+            if session.reads_in == 0.0:
+                await session.let_read()
+            self._closed = self._closed and session.status is not SessionStatus.OPEN
+        if has_all and self._state.finished and not self._closed:
+            await self._close(is_last=is_last)
+
+    async def _advance(self, feed: MeetingFeed) -> None:
         now = datetime.now(UTC) - timedelta(seconds=self._config.margin)
         if self._state.last is None or feed.last_at.timestamp() > self._state.last:
             self._state, outcomes = await asyncio.to_thread(step, self._state, (), min(feed.last_at, now))
             self._note(outcomes)
         self._state, outcomes = await asyncio.to_thread(advance, self._state, now)
         self._note(outcomes)
-        session = self._session
-        if session is not None:
-            if self._rebuilt and self._is_kept and self._is_told:
-                session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
-                self._rebuilt = False
-            self._passed = True
-            await session.write(one_by_one=self._one_by_one)
-            if session.reads_in == 0.0:
-                await session.let_read()
-            self._closed = self._closed and session.status is not SessionStatus.OPEN
-        if self._state.finished and not self._closed:
-            await self._close(is_last=is_last)
 
     @property
     def _is_told(self) -> bool:

@@ -96,7 +96,7 @@ async def name_session(graph: Graph, space: str, session_id: str, config: NameCo
     A pure function of what the graph holds: run again (after a kill, a correction, a merge) it changes only what changed.
     Never touches a name that a human gave. Raises NotFound."""
     while True:
-        session = await graph.read(_read, space, session_id)
+        session = await graph.write(_read_settled, space, session_id)
         heard = await asyncio.to_thread(_heard, session, session_id, config)
         named = await graph.write(_write, session, session_id, heard, config)
         if named is not None:
@@ -139,6 +139,12 @@ class _Session:
     revision: int
     turns: Sequence[NamingTurn]
     people: Mapping[str, NamedPerson]
+
+
+async def _read_settled(tx: Tx, space: str, session_id: str) -> _Session:
+    """With all that the revision stands for: it may be there to read before the rest of the commit that made it."""
+    await lock_space(tx, space)
+    return await _read(tx, space, session_id)
 
 
 async def _read(tx: Tx, space: str, session_id: str) -> _Session:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from service.graph.deliveries import Dead, DeliveryStatus, list_deliveries, mark_failed, meeting_id, save_dead, save_deliveries
+from service.graph.deliveries import Dead, DeliveryStatus, list_deliveries, meeting_id, save_dead, save_deliveries
 from service.graph.driver import Graph
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
+from service.graph.taking_in import mark_failed
 from tests.graph.cli_builders import Typed
 from tests.graph.test_deliveries import LATER, NOW, a_delivery
 

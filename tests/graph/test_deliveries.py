@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,16 +14,13 @@ from service.graph.deliveries import (
     Dead,
     DeliveryStatus,
     NewDelivery,
+    StoredDelivery,
     count_waiting,
-    deliveries_of,
     forget_expired_deliveries,
     list_deliveries,
-    mark_done,
-    mark_failed,
     meeting_id,
     save_dead,
     save_deliveries,
-    waiting,
 )
 from service.graph.driver import Graph, Tx
 from service.graph.forget_space import forget_space
@@ -39,6 +37,7 @@ from service.graph.meetings import (
     save_meeting_session,
 )
 from service.graph.paging import Page
+from service.graph.taking_in import deliveries_of, mark_done, mark_failed, next_waiting
 from service.pipelines.expire import close_left_meetings
 
 NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
@@ -65,8 +64,12 @@ async def held(graph: Graph, space: str, meeting: str = "m1", worker: str = "w1"
     return one
 
 
+async def waiting(graph: Graph, meeting: str, **given: Any) -> list[StoredDelivery]:
+    return list((await graph.write(next_waiting, meeting, **{"now": NOW, **given})).deliveries)
+
+
 async def keys(graph: Graph, meeting: str, *, taken_in: bool = False, now: datetime = LATER) -> list[str]:
-    found = await graph.read(deliveries_of, meeting) if taken_in else await graph.read(waiting, meeting, now=now)
+    found = await graph.read(deliveries_of, meeting) if taken_in else await waiting(graph, meeting, now=now)
     return [one.key for one in found]
 
 
@@ -74,7 +77,7 @@ async def test_deliveries_wait_in_the_order_in_which_they_came_and_a_repeat_is_k
     first = [a_delivery(space, key) for key in "cab"]
     assert await graph.write(save_deliveries, [*first, first[0]]) == 3
     assert await graph.write(save_deliveries, [a_delivery(space, "a", body=b"other"), a_delivery(space, "d")]) == 1
-    found = await graph.read(waiting, first[0].meeting_id, now=NOW)
+    found = await waiting(graph, first[0].meeting_id, now=NOW)
     assert [(one.key, one.seq) for one in found] == [("c", 0), ("a", 1), ("b", 2), ("d", 3)]
     assert found[1].body == b"{}", "the first that came holds"
 
@@ -90,7 +93,7 @@ async def test_a_delivery_comes_back_as_it_was(graph: Graph, space: str, body: b
         opened_at=NOW - timedelta(minutes=1),
     )
     await graph.write(save_deliveries, [given])
-    (found,) = await graph.read(waiting, given.meeting_id, now=NOW)
+    (found,) = await waiting(graph, given.meeting_id, now=NOW)
     for name in (
         "id",
         "provider",
@@ -111,14 +114,14 @@ async def test_writers_at_once_leave_no_gap_and_no_double_place(graph: Graph, sp
     batches = [[a_delivery(space, f"{w}-{i}", meeting=f"m{i % 3}") for i in range(12)] for w in range(6)]
     await asyncio.gather(*(graph.write(save_deliveries, batch) for batch in batches), graph.write(save_deliveries, batches[0]))
     for meeting in ("m0", "m1", "m2"):
-        found = await graph.read(waiting, meeting_id(space, "crm", meeting), now=NOW)
+        found = await waiting(graph, meeting_id(space, "crm", meeting), now=NOW)
         assert [one.seq for one in found] == list(range(24))
 
 
 async def test_what_was_taken_in_is_read_again_in_the_order_in_which_it_was(graph: Graph, space: str) -> None:
     await graph.write(save_deliveries, [a_delivery(space, key) for key in "abcd"])
     feed = await held(graph, space)
-    by_key = {one.key: one.id for one in await graph.read(waiting, feed.id, now=NOW)}
+    by_key = {one.key: one.id for one in await waiting(graph, feed.id, now=NOW)}
     await graph.write(mark_failed, feed.id, by_key["a"], "broken: now", worker="w1", next_at=LATER)
     assert await keys(graph, feed.id, now=NOW) == ["b", "c", "d"], "those behind it do not wait for it"
     await graph.write(mark_done, feed.id, [by_key["b"], by_key["d"]], worker="w1")
@@ -138,7 +141,7 @@ async def test_only_who_holds_a_meeting_takes_it_in(graph: Graph, space: str) ->
     assert not await graph.write(lease_meetings, [feed.id], worker="w2", now=NOW, until=LATER)
     (taken,) = await graph.write(lease_meetings, [feed.id], worker="w2", now=LATER + timedelta(seconds=1), until=NEVER)
     assert taken.id == feed.id
-    (one,) = await graph.read(waiting, feed.id, now=NOW)
+    (one,) = await waiting(graph, feed.id, now=NOW)
     with pytest.raises(MeetingTaken):
         await graph.write(mark_done, feed.id, [one.id], worker="w1")
     await graph.write(release_meetings, {feed.id: "w1"})
@@ -151,7 +154,7 @@ async def test_only_who_holds_a_meeting_takes_it_in(graph: Graph, space: str) ->
 async def test_who_delivers_does_not_wait_for_who_takes_in(graph: Graph, space: str) -> None:
     await graph.write(save_deliveries, [a_delivery(space, "a")])
     feed = await held(graph, space)
-    (one,) = await graph.read(waiting, feed.id, now=NOW)
+    (one,) = await waiting(graph, feed.id, now=NOW)
     is_held, may_end = asyncio.Event(), asyncio.Event()
 
     async def take_in(tx: Tx) -> None:
@@ -178,7 +181,7 @@ async def test_a_meeting_is_leased_by_one_of_many_at_once(graph: Graph, space: s
 async def test_dead_letters_are_seen_tried_again_behind_the_others_and_forgotten(graph: Graph, space: str) -> None:
     await graph.write(save_deliveries, [a_delivery(space, key, body=b"secret words") for key in "abc"])
     feed = await held(graph, space)
-    by_key = {one.key: one.id for one in await graph.read(waiting, feed.id, now=NOW)}
+    by_key = {one.key: one.id for one in await waiting(graph, feed.id, now=NOW)}
     why = "event_unreadable: vexa, text: a number"
     await graph.write(mark_failed, feed.id, by_key["a"], why, worker="w1", next_at=None, expires_at=NEVER)
     unreadable = a_delivery(space, "x", meeting=None, body=b"\xff")
@@ -214,7 +217,7 @@ async def test_deliveries_are_listed_page_by_page_by_source_and_meeting(graph: G
 async def test_a_closed_meetings_deliveries_are_known_for_a_while_and_then_go(graph: Graph, space: str) -> None:
     await graph.write(save_deliveries, [a_delivery(space, "a"), a_delivery(space, "b")])
     feed = await held(graph, space)
-    a, _ = await graph.read(waiting, feed.id, now=NOW)
+    a, _ = await waiting(graph, feed.id, now=NOW)
     await graph.write(mark_done, feed.id, [a.id], worker="w1")
     await graph.write(save_meeting_session, feed.id, "s1")
     gone_at = NOW - timedelta(days=9000)  # nobody else's time has come by then
@@ -225,7 +228,7 @@ async def test_a_closed_meetings_deliveries_are_known_for_a_while_and_then_go(gr
     assert await graph.write(forget_expired_deliveries, now=gone_at - timedelta(seconds=1), limit=100) == 0
     assert await graph.write(forget_expired_deliveries, now=gone_at, limit=100) == 1
     assert await keys(graph, feed.id) == ["b", "late"], "what waits is not lost for being old"
-    left = await graph.read(waiting, feed.id, now=LATER)
+    left = await waiting(graph, feed.id, now=LATER)
     await graph.write(mark_done, feed.id, [one.id for one in left], worker="w1")
     assert await graph.write(forget_expired_deliveries, now=gone_at, limit=100) == 2
     assert not await graph.read(find_meetings, [feed.id])
@@ -244,7 +247,7 @@ async def test_meetings_of_a_source_that_was_taken_away_are_closed_after_a_while
     await graph.write(save_deliveries, [a_delivery(space, key) for key in "ab"])
     await graph.write(save_deliveries, [a_delivery(space, "c", source="other")])
     feed = await held(graph, space)
-    a, _ = await graph.read(waiting, feed.id, now=NOW)
+    a, _ = await waiting(graph, feed.id, now=NOW)
     await graph.write(mark_done, feed.id, [a.id], worker="w1")
     began = datetime.now(UTC)  # as services of other tests, which sweep all spaces, say it
     crm, other = (space, "crm"), (space, "other")

@@ -12,19 +12,13 @@ import pytest
 
 from service.api.errors import incident
 from service.graph.dead_letters import list_dead_letters
-from service.graph.deliveries import (
-    Dead,
-    deliveries_of,
-    list_deliveries,
-    mark_done,
-    meeting_id,
-    waiting,
-)
+from service.graph.deliveries import Dead, list_deliveries, meeting_id
 from service.graph.driver import Graph
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
+from service.graph.taking_in import deliveries_of, mark_done
 from service.pipelines.deliveries import Inbox, InboxConfig, InboxFull, NotKept
-from tests.graph.test_deliveries import LATER, NOW, a_delivery
+from tests.graph.test_deliveries import LATER, NOW, a_delivery, waiting
 
 
 class Counting(Graph):
@@ -46,7 +40,7 @@ async def an_inbox(graph: Graph, **config: Any) -> AsyncIterator[Inbox]:
 
 
 async def keys(graph: Graph, space: str) -> list[str]:
-    return [one.key for one in await graph.read(waiting, meeting_id(space, "crm", "m1"), now=NOW)]
+    return [one.key for one in await waiting(graph, meeting_id(space, "crm", "m1"), now=NOW)]
 
 
 async def test_those_that_come_together_are_written_together_in_the_order_in_which_they_came(graph: Graph, space: str) -> None:
@@ -77,7 +71,7 @@ async def test_a_source_that_floods_waits_and_leaves_room_for_the_others(graph: 
         (feed,) = await graph.write(
             lease_meetings, [meeting_id(space, "crm", "m1")], worker="w", now=NOW, until=LATER
         )  # fmt: skip
-        taken = await graph.read(waiting, feed.id, now=NOW)
+        taken = await waiting(graph, feed.id, now=NOW)
         await graph.write(mark_done, feed.id, [one.id for one in taken], worker="w")
         await asyncio.sleep(0.25)
         await inbox.check_room(space, "crm")
@@ -120,7 +114,7 @@ async def test_no_more_bodies_are_read_at_once_than_memory_holds(graph: Graph, s
     id = meeting_id(space, "crm", "m1")
     got: list[list[str]] = []
     await graph.write(lease_meetings, [id], worker="w", now=NOW, until=LATER)
-    while some := await graph.read(waiting, id, now=NOW, limit=4, most_bytes=1_000):
+    while some := await waiting(graph, id, now=NOW, limit=4, most_bytes=1_000):
         got.append([one.key for one in some])
         await graph.write(mark_done, id, [one.id for one in some], worker="w")
     assert got == [["0", "1", "2"], ["3"], ["4"], ["5"]]

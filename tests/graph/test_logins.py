@@ -170,7 +170,7 @@ async def revised(graph: Graph, space: str, person: str) -> list[ToldEvent]:
     """What the person is told of who is who."""
     scope = await graph.read(read_scope, Viewer(space, None, person, (person,), False, Assurance.TOKEN))
     since = datetime.now(UTC) - timedelta(hours=1)
-    found = await graph.read(list_events, space, kinds=[EventKind.IDENTITY_REVISED], since=since, had=(), limit=50)
+    found, _ = await graph.read(list_events, space, kinds=[EventKind.IDENTITY_REVISED], since=since, had=(), limit=50)
     return [event for event in await graph.read(list_told, scope, found) if event.what == "account"]
 
 
