@@ -21,6 +21,7 @@ from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, t
 from service.api.issuers import Issuers
 from service.api.jobs import runner
 from service.api.key_sets import KeysConfig, KeySets
+from service.api.old_leave import move_old_leave
 from service.api.rates import RateConfig, Rates
 from service.api.schema import make_schema
 from service.api.stream import StreamConfig, stream_router
@@ -28,6 +29,7 @@ from service.api.stream_following import Following, take_up
 from service.api.tokens import TokenFile
 from service.api.trusted import TrustedDocuments
 from service.api.uploads import UploadConfig, Uploads
+from service.api.uses import Uses
 from service.api.webhooks import leave_of
 from service.connectors.live.fetching import fetched
 from service.errors import VoicegraphError
@@ -43,6 +45,7 @@ from service.pipelines.expire import (
     expire_sounds,
 )
 from service.pipelines.jobs import Jobs, JobsConfig
+from service.pipelines.leave import expire_grants
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.pipelines.reception import Reception
@@ -105,7 +108,7 @@ def create_app(
     tokens = TokenFile(settings.tokens_file)
     bearers = Bearers(Issuers(settings.issuers_path), KeySets(keys))
     sends = replace(webhooks or WorkerConfig(), call=call)
-    caller = WebhookWorker(services.graph, key, partial(leave_of, tokens), incident, sends)
+    caller = WebhookWorker(services.graph, key, partial(leave_of, services.graph, tokens), incident, sends)
     tapes = Tapes(settings.meetings_dir)
     reception = Reception(services.graph, services.sources, inbox, incident, tapes)
     worker = Meetings(
@@ -117,12 +120,14 @@ def create_app(
         arrived=inbox.arrived,
         config=meetings,
     )
-    runtime = Runtime(services, tokens, bearers, uploads, queue, reception, following=following, rates=limits)
+    uses = Uses(settings.tokens_file, settings.token_uses_file)
+    runtime = Runtime(services, tokens, bearers, uses, uploads, queue, reception, following=following, rates=limits)
     trusted = TrustedDocuments.read(settings.trusted_documents) if settings.trusted_documents else None
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
+        await move_old_leave(services.graph, settings.tokens_file)
         await queue.start()
         await inbox.start()
         await worker.start()
@@ -136,6 +141,7 @@ def create_app(
         await following.stop()
         await queue.stop()
         following.let_go()
+        await swept([partial(uses.write, services.graph)])
 
     app = FastAPI(
         title="Voicegraph",
@@ -176,6 +182,8 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         lambda: asyncio.to_thread(Tapes(runtime.services.settings.meetings_dir).forget_expired),
         questions_and_sounds,
         accounts,
+        lambda: runtime.uses.write(graph),
+        lambda: expire_grants(graph),
         lambda: expire_all_voices(graph),
         lambda: close_left_meetings(graph, [(one.space, one.name) for one in runtime.services.sources.all().values()]),
         lambda: expire_deliveries(graph),

@@ -258,6 +258,11 @@ class Settings(BaseSettings):
         return self.data_dir / "tokens.json"
 
     @property
+    def token_uses_file(self) -> Path:
+        """When each of them was last used, to ten minutes."""
+        return self.data_dir / "token-uses.json"
+
+    @property
     def webhook_key_file(self) -> Path:
         """What the secrets of webhooks are made of; made when first needed."""
         return self.data_dir / "webhooks.key"

@@ -59,6 +59,11 @@ class _Proved:
     entry: TokenEntry
 
 
+def is_issuers(entry_id: str | None) -> bool:
+    """Whether this is the id of what an issuer's token gives: the issuer's name, and whose it is there."""
+    return ":" in (entry_id or "")
+
+
 def looks_signed(token: str) -> bool:
     """Whether it has the form of a JSON Web Token in the compact form; ours have no dots."""
     return token.count(".") == 2 and not token.startswith(PREFIX) and len(token) <= MAX_TOKEN
@@ -148,7 +153,6 @@ def _entry_of(claims: Mapping[str, Any], issuer: Issuer) -> TokenEntry:
         space=space,
         scopes=_scopes(claims, issuer),
         person_id=None,
-        may_act_for=frozenset(),
         created_at=datetime.now(UTC) if issued is None else _moment(issued),
         expires_at=_moment(claims["exp"], issuer.leeway),
     )

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info as StrawberryInfo
 
-from service.api.bearers import Bearers, looks_signed
+from service.api.bearers import Bearers, is_issuers, looks_signed
 from service.api.characters import whole
 from service.api.loaders import Reading
 from service.api.rates import Payer, Rates, address_of
@@ -20,6 +20,7 @@ from service.api.stream_following import Following
 from service.api.streams import Streams
 from service.api.tokens import TokenEntry, TokenFile
 from service.api.uploads import Uploads
+from service.api.uses import Uses
 from service.errors import InvalidInput, VoicegraphError
 from service.graph.access import read_scope
 from service.graph.accounts import find_owner
@@ -101,6 +102,7 @@ class Runtime:
     services: Services
     tokens: TokenFile
     bearers: Bearers
+    uses: Uses
     uploads: Uploads
     jobs: Jobs
     reception: Reception
@@ -166,6 +168,8 @@ class Context(BaseContext):
         entry = self.runtime.holder_of(self.credentials.token)
         if entry is None:
             raise TokenNotAccepted()
+        if not is_issuers(entry.id):
+            self.runtime.uses.of_token(entry.id)
         return entry
 
     @property
@@ -252,7 +256,7 @@ class Context(BaseContext):
         voice: HeardVoice | None,
         others: tuple[HeardVoice, ...],
     ) -> Viewer | ViewerRefused:
-        return await resolve_viewer(
+        viewer = await resolve_viewer(
             self.services.graph,
             self.services.voices,
             space=space,
@@ -263,6 +267,9 @@ class Context(BaseContext):
             heard_by=asked.heard_by,
             heard_by_voices=others,
         )
+        if isinstance(viewer, Viewer):
+            self.runtime.uses.of_grants(viewer.grants)
+        return viewer
 
     async def _heard_each(self, uploads: tuple[str, ...]) -> list[HeardVoice]:
         clips = [self.upload(id) for id in uploads]

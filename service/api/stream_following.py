@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from service.api.bearers import is_issuers
 from service.api.errors import incident
 from service.api.spool import Spool, left_behind, without_sound
 from service.errors import VoicegraphError
@@ -157,8 +158,8 @@ async def take_up(graph: Graph, uploads: Uploads, tokens: TokenFile, issuers: Is
 def may_keep(tokens: TokenFile, issuers: Issuers, token_id: str) -> bool:
     """Whether leave still holds. That of an issuer's token does while the issuer is configured: such tokens end by themselves
     after minutes, and nobody takes leave back by that."""
-    issuer, named, _ = token_id.partition(":")
-    if named:
+    if is_issuers(token_id):
+        issuer, _, _ = token_id.partition(":")
         return any(one.name == issuer for one in issuers.all())
     now = datetime.now(UTC)
     return any(entry.id == token_id and entry.scopes & INGEST and entry.is_live(now) for entry in tokens.entries())

@@ -3,19 +3,23 @@ are shown once, when they are made, and addresses without their query, which may
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
+from service.api.bearers import is_issuers
 from service.api.connections import After, Before, Connection, First, Last, connection
 from service.api.context import Context, Info, global_id, local_id
+from service.api.context import NotAllowed as Refused
 from service.api.cursors import page
 from service.api.jobs import once_per_key
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound, expected
 from service.api.tokens import TokenFile
 from service.errors import InvalidInput as BadInput
+from service.graph.driver import Graph
 from service.graph.webhook_deliveries import DeliveryStatus, WebhookDelivery, list_deliveries, replay_one
 from service.graph.webhooks import (
     COMMAND_LINE,
@@ -28,10 +32,12 @@ from service.graph.webhooks import (
     set_status,
 )
 from service.graph.write_events import FORGOTTEN
+from service.pipelines.viewer import with_leave
 from service.pipelines.webhook_call import shown_url
 from service.pipelines.webhooks import has_leave, whose_eyes
 from service.types.events import EventKind
 from service.types.ids import derived
+from service.types.people import Principal
 from service.types.plain import short
 
 strawberry.enum(EventKind, name="EventKind", description="What happens that one can be told of.")
@@ -195,7 +201,7 @@ async def add_webhook(info: Info, url: Url, kinds: Kinds, idempotency_key: Key, 
 
 
 async def _add(context: Context, url: str, kinds: list[EventKind], person_id: str | None, key: str) -> WebhookMadeType:
-    principal = context.allowed("admin", "add a webhook")
+    principal = await _answers_for(context, "add a webhook")
     person = whose_eyes(principal, local_id(person_id) if person_id else None)
     id = derived("webhook", context.space, principal.account_id, short("idempotencyKey", key))
     secret: str | None = None
@@ -236,17 +242,26 @@ def _token(context: Context) -> str | None:
     return context.entry.id if context.entry else None
 
 
-def leave_of(tokens: TokenFile, webhook: Webhook) -> bool:
+async def _answers_for(context: Context, to: str) -> Principal:
+    """Who has the token, with whom it may ask for now. Raises NotAllowed for a token that an issuer gave: weeks later, when
+    something is told, nobody can look up whether it still holds."""
+    principal = context.allowed("admin", to)
+    if is_issuers(_token(context)):
+        raise Refused(reason=f"To {to}, a token of this service is needed: who answers for it is looked up at each telling.")
+    return await with_leave(context.services.graph, context.space, principal)
+
+
+async def leave_of(graph: Graph, tokens: TokenFile, webhook: Webhook) -> bool:
     """Whether who answers for it may have told now what it is told of: the token is live, and has the scopes and the person
     that it takes. What the command line made is the machine's. Raises TokensUnreadable."""
     if webhook.token_id is None:
         return webhook.made_by == COMMAND_LINE
-    entry = next((one for one in tokens.entries() if one.id == webhook.token_id), None)
+    entry = next((one for one in await asyncio.to_thread(tokens.entries) if one.id == webhook.token_id), None)
     given = webhook.space
     space = given.removeprefix(FORGOTTEN).partition("/")[2] if given.startswith(FORGOTTEN) else given
     if entry is None or entry.space != space or not entry.is_live(datetime.now(UTC)):
         return False
-    return has_leave(entry.principal, webhook)
+    return has_leave(await with_leave(graph, space, entry.principal), webhook)
 
 
 async def enable_webhook(
@@ -260,7 +275,7 @@ async def enable_webhook(
 
 
 async def _enable(context: Context, id: str, enabled: bool, key: str) -> WebhookChangedType:
-    principal = context.allowed("admin", "change a webhook")
+    principal = await _answers_for(context, "change a webhook") if enabled else context.allowed("admin", "change a webhook")
     status = WebhookStatus.ACTIVE if enabled else WebhookStatus.DISABLED
 
     async def do() -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from service.cli import (
     engines,
     entities,
     facts,
+    grants,
     hooks,
     identity,
     images,
@@ -49,6 +50,7 @@ accounts.add_to(memory.people)
 machine.add_to(app)
 engines.add_to(app)
 tokens.add_to(app)
+grants.add_to(app)
 webhooks.add_to(app)
 hooks.add_to(app)
 app.command("calibrate")(calibrate.calibrate)

@@ -154,7 +154,7 @@ async def list_accounts(tx: Tx, scope: ReadScope, *, page: Page, bound: bool | N
     """In the order in which they were heard of: all of the space for who reads everything, else those that are bound to the
     asker, with nobody listening. `bound`: only those that are, or are not, somebody's."""
     found = await rows(
-        tx, LIST_ACCOUNTS, space=scope.space, reads_all=scope.reads_all, own=_own(scope), bound=bound, **parameters(page)
+        tx, LIST_ACCOUNTS, space=scope.space, reads_all=scope.reads_all, own=own_alone(scope), bound=bound, **parameters(page)
     )
     hidden = {} if scope.reads_all else {"by": None, "why": None}
     accounts = {row["account"]["id"]: Account(**{**row["account"], **hidden}) for row in found}
@@ -179,10 +179,10 @@ RETURN a.id AS id
 
 async def is_own(tx: Tx, scope: ReadScope, account_id: str) -> bool:
     """Whether it is bound to the asker, and they themselves ask."""
-    return bool(await rows(tx, FIND_OWN, space=scope.space, account_id=account_id, own=_own(scope)))
+    return bool(await rows(tx, FIND_OWN, space=scope.space, account_id=account_id, own=own_alone(scope)))
 
 
-def _own(scope: ReadScope) -> list[str]:
+def own_alone(scope: ReadScope) -> list[str]:
     """Ids of the asker, where they themselves ask and nobody else hears it: with which logins somebody joins is theirs."""
     alone = not scope.public_only and all(set(hearer) & set(scope.own) for hearer in scope.hearers)
     return list(scope.own) if alone else []

@@ -2,18 +2,20 @@
 
 A voice never opens more than the space lets it: with `narrow` (default) it only takes away from what the token may see,
 with `open` it may stand alone, with `never` it is not looked at. Nothing said here is believed for what it would widen:
-acting for somebody needs the token's leave, and whoever else is named as hearing the answer can only narrow it.
+acting for somebody needs a recorded grant that holds now, and whoever else is named as hearing the answer can only narrow it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from service.errors import InvalidInput
 from service.graph.access import list_known_people
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
+from service.graph.grants import list_leave
 from service.graph.spaces import find_space
 from service.identity.ask import AskConfig, verify
 from service.identity.thresholds import Thresholds
@@ -122,7 +124,10 @@ async def resolve_viewer(
         if verdict.person_id is None:
             return _refuse(_OF_VERDICT[verdict.outcome], verdict, detail=verdict.reason)
     said = [id for id in (as_person, *heard_by) if id]
-    people = await graph.read(list_known_people, space, said) if said else frozenset()
+    others = principal if _asks_for_others(principal, as_person, verdict) else None
+    people, leave = await graph.read(_known_and_let, space, said, others) if said or others else (frozenset[str](), {})
+    if principal is not None:
+        principal = replace(principal, may_act_for=frozenset(leave))
     askers = _askers(principal, as_person if as_person in people else None, as_person is not None, verdict)
     if isinstance(askers, ViewerRefused):
         return askers
@@ -138,7 +143,31 @@ async def resolve_viewer(
         unknown_hearer=unknown,
         assurance=_assurance(principal, verdict),
         reads_all=all_of_it and not hearers and not unknown,
+        grants=leave.get(askers[0], ()) if askers else (),
     )
+
+
+async def with_leave(graph: Graph, space: str, principal: Principal) -> Principal:
+    """With whom it may ask for now, by the grants that are recorded."""
+    return replace(
+        principal, may_act_for=frozenset(await graph.read(list_leave, space, principal.account_id, datetime.now(UTC)))
+    )
+
+
+async def _known_and_let(
+    tx: Tx, space: str, said: Sequence[str], principal: Principal | None
+) -> tuple[frozenset[str], dict[str, tuple[str, ...]]]:
+    """Those of `said` who are known here; whom the principal may ask for → by which grants."""
+    people = await list_known_people(tx, space, said) if said else frozenset[str]()
+    return people, await list_leave(tx, space, principal.account_id, datetime.now(UTC)) if principal else {}
+
+
+def _asks_for_others(principal: Principal | None, as_person: str | None, verdict: VoiceVerdict | None) -> bool:
+    """Whether it takes leave: who is named or heard is not the token's own person, nor does it read everything anyway."""
+    if principal is None or "read_all" in principal.scopes:
+        return False
+    named = {id for id in (as_person, verdict.person_id if verdict else None) if id}
+    return bool(named - {principal.person_id})
 
 
 def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings, thresholds: Thresholds) -> VoiceVerdict:

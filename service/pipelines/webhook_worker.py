@@ -8,7 +8,7 @@ import asyncio
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -58,7 +58,7 @@ FORGOTTEN_AT_ONCE = 5_000  # nodes a transaction: some 0.1 s
 Incident = Callable[[BaseException], str]
 """Logs an unexpected error without its words; the number it is filed under."""
 
-Leave = Callable[[Webhook], bool]
+Leave = Callable[[Webhook], Awaitable[bool]]
 """Whether who answers for a webhook may have told now what it is told of."""
 
 
@@ -142,7 +142,7 @@ class WebhookWorker:
     async def _sent(self, claimed: Claimed, key: WebhookKey, caller: Caller) -> Sent:
         if claimed.attempts > self._config.max_attempts:  # each ended without a result: the process died, or the graph was gone
             return Sent(claimed.id, DeliveryStatus.DEAD, error="interrupted")
-        if not await asyncio.to_thread(self._leave, claimed.webhook):
+        if not await self._leave(claimed.webhook):
             if claimed.webhook.space.startswith(FORGOTTEN):  # nothing is to be written of it any more
                 return Sent(claimed.id, DeliveryStatus.DEAD, error="leave_ended")
             await self._graph.write(end_leave, claimed.webhook)

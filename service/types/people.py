@@ -21,7 +21,10 @@ class Consent(StrEnum):
 class ConsentPurpose(StrEnum):
     """What somebody may agree to."""
 
+    ATTRIBUTE = "attribute"
+    """Whose a turn is, by its voice. Refused, they are a voice of each session and nobody's: no voice of theirs is kept either."""
     REMEMBER_VOICE = "remember_voice"
+    """That they are known again in other sessions. Refused, a session in which they were known goes on by its own voices."""
     INFER_PERSONA = "infer_persona"
     """How they feel and what they are like, for themselves to see; off unless granted."""
     KEEP_AUDIO = "keep_audio"
@@ -37,6 +40,15 @@ class AnonymousVoices(StrEnum):
     EXPIRE = "expire"
     """Keep exemplars with an expiry (default)."""
     KEEP = "keep"
+
+
+class OptOuts(StrEnum):
+    """By what a space knows those again who refused to be known."""
+
+    VOICE = "voice"
+    """By a mark of their voice that is no voiceprint (service.identity.opt_outs), by their logins and their id (default)."""
+    IDS = "ids"
+    """By logins and id alone: nothing that was made of a voice is kept, and a voice that comes back is somebody new."""
 
 
 class VoiceAccess(StrEnum):
@@ -80,6 +92,9 @@ class SpaceSettings:
     """Of who granted KEEP_AUDIO, pieces of sound are kept, and what embeds them; without it, only what is heard in them."""
     sound_days: int = SOUND_DAYS
     """Days that what is heard in somebody's sound is kept, and the pieces."""
+    session_days: int | None = None
+    """Days that a session is kept after it was held or written, whichever is later; None: until it is erased."""
+    opt_outs: OptOuts = OptOuts.VOICE
     identity_revision: int = 0
     """Counts every change to who is who; the ingest compares it when it writes."""
 
@@ -241,11 +256,12 @@ class Assurance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who holds the token: an account, the person it is bound to, whom it may act for, and what it may do."""
+    """Who holds the token: an account, the person it is bound to, whom it may ask for, and what it may do."""
 
     account_id: str
     person_id: str | None = None
     may_act_for: frozenset[str] = frozenset()
+    """By grants that hold (service/graph/grants.py): looked up when it asks for somebody else, never told by a token."""
     scopes: frozenset[str] = frozenset()
     """Of: ingest, ask, read_all, admin."""
     operator: bool = False
@@ -265,6 +281,8 @@ class Viewer:
     assurance: Assurance
     reads_all: bool = False
     """A principal with the scope read_all, asking for nobody and with nobody listening."""
+    grants: tuple[str, ...] = ()
+    """Ids of the grants by which the principal asks for the asker; none where it takes none."""
 
 
 class VoiceOutcome(StrEnum):

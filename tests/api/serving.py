@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from service.pipelines.jobs import JobsConfig
 from service.pipelines.meetings import MeetingsConfig
 from service.pipelines.webhook_worker import WorkerConfig
 from service.wiring import Services
+from tests.granting import let_at_once
 
 AS_OFTEN_AS_ONE_LIKES = RateConfig(per_second=0, anonymous_per_second=0)
 """Tests come at once, and from one address."""
@@ -76,8 +77,12 @@ class Api:
     space: str
     tokens: dict[str, str] = field(default_factory=dict)
 
-    def token(self, subject: str = "somebody", space: str | None = None, **entry: Any) -> str:
-        """A new token of `space`, by default with the scope `ask`."""
+    def token(
+        self, subject: str = "somebody", space: str | None = None, *, may_act_for: Sequence[str] = (), **entry: Any
+    ) -> str:
+        """A new token of `space`, by default with the scope `ask`. `may_act_for`: whom its account is let ask for."""
+        if may_act_for:
+            let_at_once(self.services.graph.config, space or self.space, subject, may_act_for)
         token, _ = issue(self.services.settings.tokens_file, subject=subject, space=space or self.space, **entry)
         return token
 

@@ -8,6 +8,7 @@ import pytest
 
 from service.errors import InvalidInput
 from service.graph.access import read_scope
+from service.graph.accounts import account_id
 from service.graph.driver import Graph, changes
 from service.graph.people import count_people
 from service.identity.thresholds import CAMPPLUS as SHIPPED
@@ -16,7 +17,9 @@ from service.pipelines.gallery import Candidates, GalleryReader
 from service.pipelines.viewer import HeardVoice, Refusal, ViewerRefused, resolve_viewer
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.ids import fresh
+from service.types.meeting import AccountKey
 from service.types.people import Assurance, Consent, PersonVoice, Principal, Viewer, VoiceAccess
+from tests.granting import let
 from tests.graph.graph_builders import World, seed
 
 CAMPPLUS = EmbeddingSpace("campplus", "test", 192)
@@ -77,20 +80,23 @@ def door(home: World) -> Door:
     return Door(home)
 
 
-def a_token(world: World, person: str | None = None, may_act_for: tuple[str, ...] = (), *scopes: str) -> Principal:
-    others = frozenset(map(world.person, may_act_for))
-    return Principal("account", world.person(person) if person else None, others, frozenset(scopes or ("ask",)))
+async def a_token(world: World, person: str | None = None, may_act_for: tuple[str, ...] = (), *scopes: str) -> Principal:
+    """Of an account of its own, which may ask for these people by grants."""
+    subject = fresh()
+    await let(world.graph, world.space, subject, map(world.person, may_act_for))
+    account = account_id(world.space, AccountKey("local", subject))
+    return Principal(account, world.person(person) if person else None, scopes=frozenset(scopes or ("ask",)))
 
 
 async def test_a_token_asks_as_its_person(home: World, door: Door) -> None:
-    viewer = await door(principal=a_token(home, "ana"))
+    viewer = await door(principal=await a_token(home, "ana"))
     assert isinstance(viewer, Viewer)
     assert (viewer.asker, viewer.hearers, viewer.unknown_hearer, viewer.assurance) == (
         home.person("ana"), (home.person("ana"),), False, Assurance.TOKEN)  # fmt: skip
 
 
 async def test_a_token_acts_for_those_it_may_act_for_and_nobody_else(home: World, door: Door) -> None:
-    token = a_token(home, None, ("ana",))
+    token = await a_token(home, None, ("ana",))
     assert _asker(await door(principal=token, as_person=home.person("ana"))) == home.person("ana")
     refusals = [await door(principal=token, as_person=id) for id in (home.person("ben"), "no such person")]
     assert refusals[0] == refusals[1], "whether a person exists is not told"
@@ -99,13 +105,13 @@ async def test_a_token_acts_for_those_it_may_act_for_and_nobody_else(home: World
 
 
 async def test_a_bot_without_a_person_sees_what_is_public(home: World, door: Door) -> None:
-    viewer = await door(principal=a_token(home))
+    viewer = await door(principal=await a_token(home))
     assert isinstance(viewer, Viewer)
     assert viewer.unknown_hearer and not viewer.hearers and not viewer.reads_all
 
 
 async def test_reading_all_needs_its_scope_and_nobody_listening(home: World, door: Door) -> None:
-    token = a_token(home, None, (), "read_all")
+    token = await a_token(home, None, (), "read_all")
     alone = await door(principal=token)
     heard = await door(principal=token, heard_by=(home.person("ana"),))
     assert isinstance(alone, Viewer) and isinstance(heard, Viewer)
@@ -130,7 +136,7 @@ async def test_a_voice_alone_opens_only_where_the_space_is_open(home: World, doo
 
 
 async def test_a_voice_narrows_what_a_token_may_see(home: World, door: Door) -> None:
-    own, other = a_token(home, "ana"), a_token(home, None, ("ana", "ben"))
+    own, other = await a_token(home, "ana"), await a_token(home, None, ("ana", "ben"))
     same = await door(principal=own, voice=a_voice("ana"))
     guest = await door(principal=own, voice=a_voice("ben"))
     household = await door(principal=other, voice=a_voice("ben"))
@@ -155,7 +161,7 @@ async def test_a_voice_narrows_what_a_token_may_see(home: World, door: Door) -> 
 async def test_a_voice_that_is_not_accepted_is_refused_with_its_reason(
     home: World, door: Door, voice: HeardVoice, code: Refusal, with_token: bool
 ) -> None:
-    refused = await door(VoiceAccess.OPEN, principal=a_token(home, "ana") if with_token else None, voice=voice)
+    refused = await door(VoiceAccess.OPEN, principal=await a_token(home, "ana") if with_token else None, voice=voice)
     assert isinstance(refused, ViewerRefused)
     assert refused.code is code and refused.reason
     assert refused.verdict is not None and refused.verdict.person_id is None
@@ -167,7 +173,9 @@ async def test_where_nobody_is_enrolled_a_voice_is_not_known(home: World) -> Non
 
 async def test_everybody_who_hears_it_is_in_the_viewer(home: World, door: Door) -> None:
     viewer = await door(
-        principal=a_token(home, "ana"), heard_by=(home.person("ben"), home.person("ana")), heard_by_voices=(a_voice("cleo"),)
+        principal=await a_token(home, "ana"),
+        heard_by=(home.person("ben"), home.person("ana")),
+        heard_by_voices=(a_voice("cleo"),),
     )
     assert isinstance(viewer, Viewer)
     assert viewer.hearers == tuple(home.person(n) for n in ("ana", "ben", "cleo")) and not viewer.unknown_hearer
@@ -185,7 +193,7 @@ async def test_everybody_who_hears_it_is_in_the_viewer(home: World, door: Door) 
 async def test_somebody_unknown_in_the_room_leaves_what_is_public(
     home: World, door: Door, access: VoiceAccess, heard: Any
 ) -> None:
-    for token in (a_token(home, "ana"), a_token(home, None, (), "read_all")):
+    for token in (await a_token(home, "ana"), await a_token(home, None, (), "read_all")):
         viewer = await door(access, principal=token, **heard)
         assert isinstance(viewer, Viewer)
         assert viewer.unknown_hearer and not viewer.reads_all

@@ -10,15 +10,20 @@ from functools import partial
 from pathlib import Path
 
 from service.graph.driver import Graph, GraphConfig
+from service.graph.webhooks import Webhook
 from service.pipelines.webhook_call import CallConfig
 from service.pipelines.webhook_secrets import find_key
 from service.pipelines.webhook_worker import WebhookWorker, WorkerConfig
 
 
+async def _leave(_: Webhook) -> bool:
+    return True
+
+
 async def main(key_file: Path, lease_seconds: float) -> None:
     graph = await Graph.open(GraphConfig(os.environ["NEO4J_URI"], os.environ["NEO4J_USER"], os.environ["NEO4J_PASSWORD"]))
     config = WorkerConfig(poll_seconds=0.05, lease_seconds=lease_seconds, call=CallConfig(private=True))
-    await WebhookWorker(graph, partial(find_key, key_file), lambda webhook: True, repr, config).start()
+    await WebhookWorker(graph, partial(find_key, key_file), _leave, repr, config).start()
     await asyncio.Event().wait()
 
 

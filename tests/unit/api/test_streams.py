@@ -21,8 +21,8 @@ from service.streaming.work import Stage
 from service.types.entities import EntityType, NamedEntity
 
 ROOT = Path(__file__).parents[3]
-ENTRY = TokenEntry("t1", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
-OTHER = TokenEntry("t2", "", "ours", "ana", "home", frozenset({"ask"}), "ana", frozenset(), datetime.now(UTC), None)
+ENTRY = TokenEntry("t1", "", "ours", "ana", "home", frozenset({"ask"}), "ana", datetime.now(UTC), None)
+OTHER = TokenEntry("t2", "", "ours", "ana", "home", frozenset({"ask"}), "ana", datetime.now(UTC), None)
 
 
 def progress(at: float) -> StageEntered:

@@ -12,20 +12,22 @@ from service.api.tokens import (
     TokenFile,
     TokensUnreadable,
     UnknownScope,
+    drop_old_leave,
     issue,
     list_tokens,
     match,
     parse,
     revoke,
+    rotate,
 )
 
 
 def test_a_token_is_found_and_the_file_does_not_hold_it(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
-    token, entry = issue(path, subject="ana", space="home", scopes=["ask"], person_id="p1", may_act_for=["p2"])
+    token, entry = issue(path, subject="ana", space="home", scopes=["ask"], person_id="p1")
     found = TokenFile(path).find(token)
     assert found == entry
-    assert found.principal.person_id == "p1" and found.principal.may_act_for == {"p2"} and found.principal.scopes == {"ask"}
+    assert found.principal.person_id == "p1" and not found.principal.may_act_for and found.principal.scopes == {"ask"}
     assert token not in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(token) > 40 and token.startswith("vg_")
@@ -54,6 +56,35 @@ def test_issuing_and_revoking_take_effect_without_a_restart(tmp_path: Path) -> N
     assert [e.subject for e in list_tokens(path)] == ["ben"]
     with pytest.raises(NoSuchToken):
         revoke(path, entry.id)
+
+
+def test_a_new_secret_leaves_the_token_what_it_is_and_the_old_one_some_time(tmp_path: Path) -> None:
+    path, now = tmp_path / "tokens.json", datetime.now(UTC)
+    first, made = issue(path, subject="ana", space="home", scopes=["ingest"], person_id="p1")
+    second, entry = rotate(path, made.id, overlap=timedelta(hours=1))
+    tokens = TokenFile(path)
+    assert tokens.find(first) == tokens.find(second) == entry and entry.principal == made.principal and entry.id == made.id
+    assert match([entry], first, now + timedelta(hours=2)) is None and match([entry], second, now + timedelta(hours=2)) == entry
+    third, entry = rotate(path, made.id, overlap=timedelta(0))
+    assert [tokens.find(one) for one in (first, second, third)] == [None, None, entry]
+    assert tokens.find("") is None and not any(secret in path.read_text() for secret in (first, second, third))
+    with pytest.raises(NoSuchToken):
+        rotate(path, "another", overlap=timedelta(0))
+
+
+def test_an_older_file_is_read_and_its_leave_to_ask_for_others_opens_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    issue(path, subject="ana", space="home")
+    raw = json.loads(path.read_text())
+    for entry in raw["tokens"]:
+        for name in ("rotated_at", "before", "before_until"):
+            del entry[name]
+        entry["may_act_for"] = ["p2"]
+    path.write_text(json.dumps(raw))
+    (entry,) = list_tokens(path)
+    assert entry.may_act_for == {"p2"} and entry.principal.may_act_for == frozenset()
+    drop_old_leave(path)
+    assert list_tokens(path)[0].may_act_for == frozenset()
 
 
 def test_an_expired_token_finds_nothing(tmp_path: Path) -> None:
