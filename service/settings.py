@@ -273,6 +273,21 @@ class Settings(BaseSettings):
         return self.issuers_file or self.data_dir / "issuers.toml"
 
     @property
+    def receipt_key_file(self) -> Path:
+        """What receipts of erasures are signed with."""
+        return self.data_dir / "receipts.key"
+
+    @property
+    def erasures_file(self) -> Path:
+        """What was erased, for databases that are restored: ids only."""
+        return self.data_dir / "erasures.jsonl"
+
+    @property
+    def opt_outs_key_file(self) -> Path:
+        """What the marks of those who opted out are made with; made when first needed."""
+        return self.data_dir / "opt-outs.key"
+
+    @property
     def uploads_dir(self) -> Path:
         return self.data_dir / "uploads"
 

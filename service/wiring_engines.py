@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IN_THE_GRAPH = "neo4j"
 """Value of the setting `engine` with which messages are searched where they are."""
+FORGET_AT_ONCE = 1_000
+"""Messages that an engine is told of together: one transaction of Graphiti's, some MB of its vectors."""
 
 
 class Engines:
@@ -56,15 +58,36 @@ class Engines:
         from service.pipelines.mirror import forget_all_marks
 
         await forget_graphiti_groups(self._graph, f"{mirror_space(space)}_")
-        if self._settings.engine == "mem0":
-            await (await self._opened()).forget(space)
-        elif Mem0Search.was_used(self._settings.data_dir):
-            engine = await Mem0Search.open(await self._config())
-            try:
-                await engine.forget(space)
-            finally:
-                await engine.close()
+        if self._settings.engine == "mem0" or Mem0Search.was_used(self._settings.data_dir):
+            await self._forget_mem0(space)
         await forget_all_marks(self._graph, space)
+
+    async def forget_messages(self, space: str, ids: Sequence[str]) -> None:
+        """Messages that are erased are in no engine's mirror either, also of those that are set no more. Raises EngineMissing
+        where Mem0 was used and cannot be opened now."""
+        from service.engines.graphiti import uuid_of
+        from service.engines.mem0 import Mem0Search
+        from service.engines.mem_search import mirror_space
+        from service.graph.graphiti_mirror import forget_graphiti_items
+
+        prefix = f"{mirror_space(space)}_"
+        for start in range(0, len(ids), FORGET_AT_ONCE):
+            some = ids[start : start + FORGET_AT_ONCE]
+            await self._graph.write(forget_graphiti_items, prefix, [uuid_of(id) for id in some])
+            if self._settings.engine == "mem0" or Mem0Search.was_used(self._settings.data_dir):
+                await self._forget_mem0(space, some)
+
+    async def _forget_mem0(self, space: str, ids: Sequence[str] | None = None) -> None:
+        from service.engines.mem0 import Mem0Search
+
+        if self._settings.engine == "mem0":
+            await (await self._opened()).forget(space, ids)
+            return
+        engine = await Mem0Search.open(await self._config())
+        try:
+            await engine.forget(space, ids)
+        finally:
+            await engine.close()
 
     async def close(self) -> None:
         if self._engine is not None:

@@ -94,7 +94,7 @@ class GraphitiSearch:
         dense = EdgeSearchConfig(
             search_methods=[EdgeSearchMethod.cosine_similarity], reranker=EdgeReranker.rrf, sim_min_score=0.0
         )
-        pool = None if wanted.pool is None else [_uuid(id) for id in wanted.pool]
+        pool = None if wanted.pool is None else [uuid_of(id) for id in wanted.pool]
         async with explained(self._graph.config):
             found = await search(
                 self._clients,
@@ -115,7 +115,7 @@ class GraphitiSearch:
         if ids is None:
             await forget_graphiti_groups(self._graph, prefix)
         elif ids:
-            await self._graph.write(forget_graphiti_items, prefix, [_uuid(id) for id in ids])
+            await self._graph.write(forget_graphiti_items, prefix, [uuid_of(id) for id in ids])
 
 
 def group_of(space: str, audience: str) -> str:
@@ -123,7 +123,7 @@ def group_of(space: str, audience: str) -> str:
     return f"{mirror_space(space)}_{audience}"
 
 
-def _uuid(message_id: str) -> str:
+def uuid_of(message_id: str) -> str:
     """Of the episode and of the fact that mirror a message."""
     return derived("graphiti", message_id)
 
@@ -141,7 +141,7 @@ def _written(space: str, item: Item, dimension: int) -> _Written:
     from graphiti_core.edges import EntityEdge, EpisodicEdge
     from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 
-    group, uuid = group_of(space, item.audience), _uuid(item.id)
+    group, uuid = group_of(space, item.audience), uuid_of(item.id)
     names = (item.voice, item.session_id)
     no_meaning = [1.0, *[0.0] * (dimension - 1)]  # of a name that is an id; Graphiti needs a vector of the length of the others
     voice, session = (

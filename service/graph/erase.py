@@ -6,6 +6,7 @@ Nobody reads a message or a fact but by its FOR edge, and no write gives one to 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +17,13 @@ from service.errors import NotFound
 from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
+from service.graph.tombstones import leave_tombstone
 from service.graph.write_corrections import touch
 from service.graph.write_events import save_erased
 from service.types.erasure import Erasure, Subject, SubjectKind
 from service.types.memory import SessionStatus
 
+_SHA256 = re.compile("[0-9a-f]{64}")
 ACTION = "erase"
 """Of its AuditEvent."""
 
@@ -88,6 +91,25 @@ MATCH (f:Fact {space: $space, id: $fact_id})
 RETURN f.session_id AS session_id
 """
 
+LIST_THERE = """
+UNWIND $subjects AS row
+CALL (row) {
+  MATCH (p:Person {id: row.id, space: row.space}) WHERE row.kind = 'person' AND coalesce(p.tombstone, false) = false
+  RETURN row.id AS id
+  UNION
+  MATCH (s:Session {id: row.id, space: row.space}) WHERE row.kind = 'session'
+  RETURN row.id AS id
+  UNION
+  MATCH (m:Message {id: row.id, space: row.space}) WHERE row.kind = 'message' AND m.erased_at IS NULL
+  RETURN row.id AS id
+  UNION
+  MATCH (f:Fact {id: row.id, space: row.space}) WHERE row.kind = 'fact'
+  RETURN row.id AS id
+}
+WITH row WHERE NOT EXISTS { MATCH (:Erasure {space: row.space, kind: row.kind, subject: row.id}) }
+RETURN row.space AS space, row.kind AS kind, row.id AS id
+"""
+
 SAVE_ERASURE = """
 CREATE (e:Erasure {id: $id, space: $space, created_at: $at, touched_at: $at})
 SET e += $properties
@@ -100,7 +122,6 @@ CALL (p) { MATCH (p)<-[r:ADDRESSES]-(:Message) DELETE r }
 CALL (p) { MATCH (p)-[r:ATTENDED]->(:Session) DELETE r }
 CALL (p) { MATCH (p)-[r:SHARES]-(:Person) DELETE r }
 CALL (p) { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar) DETACH DELETE e }
-SET p = {id: p.id, space: p.space, created_at: p.created_at, tombstone: true, aliases: [], num_turns: 0, net_speech: 0.0}
 """
 
 HIDE_SESSION = """
@@ -175,6 +196,13 @@ async def list_erasures(tx: Tx, space: str | None = None) -> list[tuple[Erasure,
     return [(erasure_of(row), row["key"], row["touched_at"]) for row in found]
 
 
+async def list_there(tx: Tx, subjects: Collection[tuple[str, Subject]]) -> list[tuple[str, Subject]]:
+    """Those of (space, subject) that are in the graph and are not being erased."""
+    asked = [{"space": space, "kind": one.kind.value, "id": one.id} for space, one in subjects]
+    found = await rows(tx, LIST_THERE, subjects=asked)
+    return [(row["space"], Subject(SubjectKind(row["kind"]), row["id"])) for row in found]
+
+
 async def known_as(tx: Tx, space: str, people: Collection[str]) -> Known:
     """Raises NotFound where nobody of them is there any more."""
     found = await rows(tx, LIST_NAMES_OF_PEOPLE, space=space, people=sorted(people))
@@ -207,7 +235,7 @@ async def list_sources(tx: Tx, space: str, sessions: Collection[str]) -> Sources
     found = await rows(tx, LIST_SOURCES, space=space, sessions=sorted(sessions))
     meetings = sorted({id for row in found for id in row["meetings"]})
     hashes = {given for row in found for given in (row["external_id"], row["transcript"]) if given}
-    return Sources(tuple(meetings), tuple(sorted(given for given in hashes if len(given) == 64)))
+    return Sources(tuple(meetings), tuple(sorted(given for given in hashes if _SHA256.fullmatch(given))))
 
 
 async def get_session_to_erase(tx: Tx, space: str, session_id: str) -> tuple[SessionStatus, tuple[str, ...]]:
@@ -255,6 +283,8 @@ async def _hide(tx: Tx, one: Erasure) -> dict[str, int]:
     match one.subject.kind:
         case SubjectKind.PERSON:
             (row,) = await rows(tx, COUNT_HIDDEN, space=one.space, people=list(one.people))
+            for person in one.people:
+                await leave_tombstone(tx, one.space, person)
             await tx.run(HIDE_PEOPLE, space=one.space, people=list(one.people))
             named = {"addressed": "said to them", "attended": "attendance", "shared": "shares"}
             return {named.get(name, name): int(number) for name, number in row.items()}

@@ -70,6 +70,13 @@ DETACH DELETE n
 RETURN count(*) AS gone
 """
 
+FORGET_GRANTS = """
+MATCH (g:Grant)-[:LETS_ASK_FOR]->(p:Person {space: $space}) WHERE p.id IN $people
+WITH g LIMIT $limit
+DETACH DELETE g
+RETURN count(*) AS gone
+"""
+
 FORGET_LINKS = """
 MATCH (p:Person {space: $space})-[r:IS|MAY_BE|NOT_SAME_AS|MERGED_INTO]-() WHERE p.id IN $people
 WITH r LIMIT $limit
@@ -167,6 +174,12 @@ DETACH DELETE d
 RETURN count(*) AS gone
 """
 
+LIST_MEETINGS_OVER = """
+UNWIND $meetings AS meeting
+MATCH (f:Meeting {id: meeting, space: $space, status: 'closed'})
+RETURN f.id AS id
+"""
+
 LIST_BARE_PEOPLE = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $people
   AND coalesce(p.tombstone, false) = false AND p.display_name IS NULL
@@ -234,11 +247,18 @@ STEPS_OF_A_PERSON: tuple[Step, ...] = (
     _some("questions", FORGET_QUESTIONS),
     _some("names proposed", FORGET_PROPOSALS),
     _some("accounts", FORGET_ACCOUNTS),
+    _some("grants", FORGET_GRANTS),
     _some("links", FORGET_LINKS),
     _some("dead letters", FORGET_DEAD_LETTERS),
 )
 STEPS_OF_MEETINGS: tuple[Step, ...] = (_some("deliveries", FORGET_DELIVERIES),)
 STEPS_OF_NAMES: tuple[Step, ...] = (_some("names proposed", FORGET_BARE_PROPOSALS),)
+
+
+async def list_meetings_over(tx: Tx, erasure: Erasure) -> list[str]:
+    """Ids of its meetings that do not go on."""
+    found = await rows(tx, LIST_MEETINGS_OVER, space=erasure.space, meetings=list(erasure.meetings))
+    return [row["id"] for row in found]
 
 
 async def forget_meetings(tx: Tx, erasure: Erasure) -> None:

@@ -70,11 +70,13 @@ class Fate(Enum):
 
 GOES_WITH_A_NAME = frozenset({"Entity", "Fact", "Image", "NameProposal", "Query", "Job"})
 """Labels whose nodes are about whom they name, or of no use without."""
-GOES_WITH_AN_ID = frozenset({"Query", "Job", "Webhook"})
+GOES_WITH_AN_ID = frozenset({"Query", "Job", "Webhook", "Grant"})
 KEEPS = frozenset({"AuditEvent", "Consent", "Erasure", "Receipt", "OptOut"})
 """Labels of what is kept as proof, ids and all."""
 OTHERS_WORDS = frozenset({("Message", "text"), ("Message", "captions"), ("Delivery", "body"), ("Delivery", "carried")})
 """Where a name may stand: it is others who said it. What meetings' backends sent goes by itself, some days after their end."""
+TOLD = frozenset({("Session", "erased_facts"), ("Event", "people"), ("Event", "session_id")})
+"""Where an id stands to say that it is erased; of events those of before name it no more, and all go after some days."""
 OTHERS_NAMES = frozenset({("Person", "display_name"), ("Person", "aliases")})
 NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by"})
 """Properties that are none where nobody is named."""
@@ -114,7 +116,7 @@ def redacted(held: Held, needles: Needles) -> Any:
 
 
 def _has_id(held: Held, needles: Needles) -> bool:
-    if held.label in KEEPS or held.property == "erased_facts" or (held.property == "id" and held.value in needles.ids):
+    if held.label in KEEPS or (held.label, held.property) in TOLD or (held.property == "id" and held.value in needles.ids):
         return False
     values = held.value if isinstance(held.value, list) else [held.value]
     return any(_any_id(value, needles) for value in values)

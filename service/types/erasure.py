@@ -153,9 +153,10 @@ class Needles:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A string, or list of strings, of a node or (`node` its start) an edge."""
+    """A string, or list of strings, of a node or an edge."""
 
     node: str
+    """As the database names it now."""
     label: str
     property: str
     value: Any = field(repr=False)

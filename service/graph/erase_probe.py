@@ -1,0 +1,234 @@
+"""Is anything left of what was erased? Every string of the space is looked at, of nodes and edges, and the indexes are asked:
+by id, by name, by vector. What a look finds is mended, then looked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_schema.schema import TEXT_SPACES, VOICE_SPACES
+from service.graph.cypher import for_space
+from service.graph.driver import Tx, rows
+from service.graph.erase import add_counts
+from service.graph.spaces import lock_space
+from service.graph.write_audiences import forget_unused
+from service.types.audio import Samples
+from service.types.erasure import Erasure, Held, Needles
+
+MOST = 2_000
+"""Strings that one look gives: what is mended of them is not found by the next."""
+
+SCAN_NODES = """
+MATCH (n) WHERE n.space = $space AND NOT n:Receipt AND NOT n:Erasure AND NOT (n:Job AND n.status IN ['queued', 'running'])
+UNWIND [key IN keys(n) WHERE key <> 'space' AND key <> 'waveform' AND NOT key STARTS WITH 'embedding'
+        AND NOT key STARTS WITH 'vector__' AND NOT key STARTS WITH 'voiceprint__' AND key <> 'mean'] AS key
+WITH n, key, n[key] AS value
+WHERE CASE
+  WHEN value IS :: STRING NOT NULL THEN any(id IN $ids WHERE value CONTAINS id) OR (any(name IN $names WHERE toLower(value)
+    CONTAINS name) AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried']))
+  WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN any(item IN value WHERE any(id IN $ids WHERE item CONTAINS id)
+    OR any(name IN $names WHERE toLower(item) CONTAINS name))
+  ELSE false END
+RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value LIMIT $limit
+"""
+
+SCAN_EDGES = """
+MATCH (n)-[r]->() WHERE n.space = $space
+UNWIND [key IN keys(r)] AS key
+WITH n, r, key, r[key] AS value
+WHERE CASE
+  WHEN value IS :: STRING NOT NULL THEN any(id IN $ids WHERE value CONTAINS id)
+    OR any(name IN $names WHERE toLower(value) CONTAINS name)
+  WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN any(item IN value WHERE any(id IN $ids WHERE item CONTAINS id))
+  ELSE false END
+RETURN elementId(r) AS node, type(r) AS label, key AS property, value LIMIT $limit
+"""
+
+COUNT_SPACE = """
+MATCH (n) WHERE n.space = $space
+RETURN count(n) AS nodes
+"""
+
+SAVE_NODES = """
+UNWIND $changed AS row
+MATCH (n) WHERE elementId(n) = row.node AND n.space = $space
+SET n += row.properties
+"""
+
+DELETE_NODES = """
+UNWIND $nodes AS row
+MATCH (n) WHERE elementId(n) = row.node AND n.space = $space
+OPTIONAL MATCH (n)-[:FOR]->(a:Audience)
+WITH n, a.id AS audience
+DETACH DELETE n
+RETURN DISTINCT audience
+"""
+
+SAVE_EDGES = """
+UNWIND $changed AS row
+MATCH ()-[r]->() WHERE elementId(r) = row.node
+SET r += row.properties
+"""
+
+COUNT_OF_PEOPLE = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people
+RETURN p {.*} AS person, COUNT { (p)-[:SPEAKS|MAY_READ|ATTENDED|HAS_EXEMPLAR|HAS_PERSONA|SHARES]-() }
+  + COUNT { (p)-[:MERGED_INTO|NOT_SAME_AS|MAY_BE]-() } + COUNT { (p)<-[:ADDRESSES|ABOUT|CROSS_BRAIN|IS]-() } AS edges
+"""
+
+COUNT_SESSION = """
+MATCH (m:Message {session_id: $session_id}) WHERE m.index IS NOT NULL AND m.space = $space
+RETURN count(m) AS n
+UNION ALL
+MATCH (l:LocalSpeaker {session_id: $session_id}) WHERE l.space = $space
+RETURN count(l) AS n
+UNION ALL
+MATCH (f:Fact {session_id: $session_id}) WHERE f.space = $space
+RETURN count(f) AS n
+UNION ALL
+MATCH (s:Session {id: $session_id, space: $space})
+RETURN count(s) AS n
+"""
+
+COUNT_MESSAGES = """
+UNWIND $ids AS id
+MATCH (m:Message {id: id, space: $space}) WHERE m.text IS NOT NULL OR m.erased_at IS NULL OR EXISTS { (m)<-[:SPEAKS]-(:Person) }
+RETURN count(m) AS n
+"""
+
+COUNT_FACTS = """
+UNWIND $ids AS id
+MATCH (f:Fact {id: id, space: $space})
+RETURN count(f) AS n
+"""
+
+AWAIT_FULL_TEXT = "CALL db.index.fulltext.awaitEventuallyConsistentIndexRefresh()"
+
+FOUND_IN_MESSAGES = """
+CALL db.index.fulltext.queryNodes('message_text', $query) YIELD node
+WITH node WHERE node.space = $space
+RETURN count(node) AS n
+"""
+
+FOUND_IN_FACTS = """
+CALL db.index.fulltext.queryNodes('fact_text', $query) YIELD node
+WITH node WHERE node.space = $space
+RETURN count(node) AS n
+"""
+
+FOUND_IN_NAMES = """
+CALL db.index.fulltext.queryNodes('person_name', $query) YIELD node
+WITH node WHERE node.space = $space AND node.id IN $people
+RETURN count(node) AS n
+"""
+
+FOUND_BY_VOICE = """
+CYPHER 25
+UNWIND $vectors AS vector
+CALL (vector) {
+  MATCH (p:Person)
+  SEARCH p IN (VECTOR INDEX person_voiceprint__<space> FOR vector WHERE p.space = $space LIMIT 100)
+  RETURN p.id AS id
+}
+WITH DISTINCT id WHERE id IN $people
+RETURN count(id) AS n
+"""
+
+FOUND_BY_EMBEDDING = """
+CYPHER 25
+UNWIND $vectors AS vector
+CALL (vector) {
+  MATCH (m:Message)
+  SEARCH m IN (VECTOR INDEX message_embedding__<space>__turn FOR vector WHERE m.space = $space LIMIT 100)
+  RETURN m
+}
+WITH DISTINCT m WHERE m.erased_at IS NOT NULL OR m.session_id = $session_id
+RETURN count(m) AS n
+"""
+
+TOMBSTONE = frozenset({"id", "space", "created_at", "tombstone", "revision", "aliases", "num_turns", "net_speech"})
+"""All that a person has who was erased."""
+
+
+async def scan(tx: Tx, space: str, needles: Needles) -> tuple[list[Held], list[Held]]:
+    """Strings of nodes, and of edges, that hold an id or a name, letter for letter: to be looked at word for word. Of what
+    others said no name. At most MOST of each."""
+    asked: dict[str, Any] = {"space": space, "ids": list(needles.forms), "names": list(needles.names), "limit": MOST}
+    nodes = [Held(**row) for row in await rows(tx, SCAN_NODES, **asked)]
+    return nodes, [Held(**row) for row in await rows(tx, SCAN_EDGES, **asked)]
+
+
+async def save_redacted(
+    tx: Tx,
+    erasure: Erasure,
+    nodes: Sequence[tuple[Held, Mapping[str, Any]]],
+    edges: Sequence[tuple[Held, Mapping[str, Any]]],
+    gone: Sequence[Held],
+) -> None:
+    """Let strings be as given, and delete the nodes `gone`."""
+    await lock_space(tx, erasure.space)
+    for query, changed in ((SAVE_NODES, nodes), (SAVE_EDGES, edges)):
+        if changed:
+            await tx.run(
+                query,
+                space=erasure.space,
+                changed=[{"node": held.node, "label": held.label, "properties": dict(now)} for held, now in changed],
+            )
+    if gone:
+        deleted = [{"node": held.node, "label": held.label} for held in gone]
+        left = [row["audience"] for row in await rows(tx, DELETE_NODES, space=erasure.space, nodes=deleted)]
+        await forget_unused(tx, erasure.space, [audience for audience in left if audience])
+    kinds = [*(held.label for held, _ in nodes), *(f"{held.label} edges" for held, _ in edges), *(held.label for held in gone)]
+    await add_counts(tx, erasure, {f"strings of {kind}": kinds.count(kind) for kind in set(kinds)})
+
+
+async def count_space(tx: Tx, space: str) -> int:
+    """Nodes of the space: what a scan looks at."""
+    return int((await rows(tx, COUNT_SPACE, space=space))[0]["nodes"])
+
+
+async def count_by_id(tx: Tx, erasure: Erasure) -> int:
+    """Nodes that are named by its ids, and are more than may stay."""
+    space = erasure.space
+    people = [] if erasure.subject.kind.value != "person" else list(erasure.people)
+    persons = await rows(tx, COUNT_OF_PEOPLE, space=space, people=people)
+    more = sum(bool(set(row["person"]) - TOMBSTONE) or row["edges"] > 0 for row in persons)
+    session = erasure.subject.id if erasure.subject.kind.value == "session" else ""
+    for row in await rows(tx, COUNT_SESSION, space=space, session_id=session):
+        more += row["n"]
+    for query, ids in ((COUNT_MESSAGES, erasure.messages), (COUNT_FACTS, erasure.facts)):
+        more += (await rows(tx, query, space=space, ids=list(ids)))[0]["n"]
+    return int(more)
+
+
+async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles) -> int:
+    """What the full-text indexes give out for its ids and names; of messages for ids only: others may have called the name."""
+    await tx.run(AWAIT_FULL_TEXT)
+    ids = " ".join(f'"{id.replace("-", "")}"' for id in needles.ids)
+    names = " ".join(f'"{name}"' for name in needles.names if not set(name) & set('"\\'))
+    people = list(erasure.people) if erasure.subject.kind.value == "person" else []
+    looks: list[tuple[str, dict[str, Any]]] = [
+        (FOUND_IN_MESSAGES, {"query": f"readers:({ids})"}),
+        (FOUND_IN_FACTS, {"query": f"readers:({ids})"}),
+    ]
+    if names:
+        looks += [(FOUND_IN_FACTS, {"query": f"statement:({names})"}), (FOUND_IN_NAMES, {"query": names, "people": people})]
+    return sum([(await rows(tx, query, space=erasure.space, **asked))[0]["n"] for query, asked in looks])
+
+
+async def count_by_vector(tx: Tx, erasure: Erasure, voices: Sequence[Samples], texts: Mapping[str, Sequence[Samples]]) -> int:
+    """What vector indexes give out near `voices` and, by the name of the embedding space, `texts`."""
+    found, space = 0, erasure.space
+    people = list(erasure.people) if erasure.subject.kind.value == "person" else []
+    session = erasure.subject.id if erasure.subject.kind.value == "session" else ""
+    for name, dimension in VOICE_SPACES.items():
+        vectors = [list(map(float, vector)) for vector in voices if len(vector) == dimension]
+        if vectors and people:
+            query = for_space(FOUND_BY_VOICE, name)
+            found += (await rows(tx, query, space=space, vectors=vectors, people=people))[0]["n"]
+    for name in TEXT_SPACES:
+        vectors = [list(map(float, vector)) for vector in texts.get(name, ())]
+        if vectors:
+            query = for_space(FOUND_BY_EMBEDDING, name)
+            found += (await rows(tx, query, space=space, vectors=vectors, session_id=session))[0]["n"]
+    return found

@@ -1,0 +1,181 @@
+"""How is a person, a session, a message or a fact erased? One transaction hides it from everybody and writes the record; the
+sweep then empties every store, looks whether anything is left, and signs the receipt. Broken off anywhere, it goes on: every
+step takes away what is still there, and counts it in the transaction that does.
+
+What is hidden is ids in the ledger first: a database restored from before is brought up to it (`replay`) before it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from graph_schema.stores import STORES
+from service.errors import NotFound, VoicegraphError
+from service.graph.driver import Graph, Tx
+from service.graph.erase import find_erasure, hide, list_erasures, list_there
+from service.graph.receipts import find_receipt_of, save_receipt
+from service.graph.spaces import lock_space
+from service.pipelines.erase_files import Files
+from service.pipelines.erase_plan import plan
+from service.pipelines.erase_stores import done_in
+from service.pipelines.erase_sweep import Sweep, SweepConfig
+from service.pipelines.erasure_ledger import Entry, Ledger
+from service.pipelines.receipts import ReceiptKey, signed
+from service.types.audio import TextEmbedder
+from service.types.erasure import Erasing, Erasure, Probe, Subject, SubjectKind
+from service.types.ids import fresh
+
+log = logging.getLogger(__name__)
+
+LEDGER = "ledger"
+"""`asked_by` of what is erased again since a backup brought it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class EraseConfig:
+    sweep: SweepConfig = field(default_factory=SweepConfig)
+    others_after: timedelta = timedelta(minutes=10)  # of a sweep of another key that was not worked on: its service is gone
+
+
+class Erase:
+    """One a process. `key` is asked for when a receipt is signed; `forget_mirrored` takes messages (ids) of a space out of the
+    engines that mirror it; `embedder` makes context views anew that held what is erased."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        key: Callable[[], ReceiptKey],
+        ledger: Ledger,
+        files: Files,
+        *,
+        forget_mirrored: Callable[[str, Sequence[str]], Awaitable[None]],
+        embedder: Callable[[], Awaitable[TextEmbedder]] | None = None,
+        config: EraseConfig | None = None,
+    ) -> None:
+        self._graph, self._key, self._ledger = graph, key, ledger
+        self._config = config or EraseConfig()
+        self._sweep = Sweep(graph, files, forget_mirrored, embedder, self._config.sweep)
+        self._working = asyncio.Lock()
+
+    async def __call__(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:
+        """Hidden when it begins, and swept when this returns; `complete` unless a session with them is still written. Asked for
+        again, it is the same erasure. Raises NotFound, SessionBusy."""
+        begun = await self.begin(space, subject, asked_by=asked_by, why=why, own=own)
+        return begun if begun.complete else await self.finish(space, subject)
+
+    async def preview(self, space: str, subject: Subject, *, own: bool = False) -> Mapping[str, int]:
+        """How much of what would go, with nothing touched. Raises NotFound, SessionBusy."""
+        planned = await self._graph.read(self._planned, space, subject, "", "", own, fresh(), datetime.now(UTC))
+        turns = await self._graph.read(self._sweep.count_turns, planned)
+        lists = ("people", "sessions", "facts", "accounts", "meetings")
+        return {"messages": turns, **{name: len(getattr(planned, name)) for name in lists}}
+
+    async def begin(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:
+        """Hide it, and nothing else: the sweep does the rest. Raises NotFound, SessionBusy."""
+        id, at = fresh(), datetime.now(UTC)
+        while True:
+            if (known := await self._known(space, subject)) is not None:
+                return known
+            planned = await self._graph.read(self._planned, space, subject, asked_by, why, own, id, at)
+            await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, planned.people)])
+            if await self._graph.write(self._hide, planned, own):
+                return Erasing(id=id, subject=subject, complete=False)
+            id = fresh()  # who is merged with them has changed: the ledger names everybody
+
+    async def finish(self, space: str, subject: Subject) -> Erasing:
+        """Sweep what was hidden; the receipt, or what it waits for. Raises what the stores raise: it is gone on with later."""
+        async with self._working:
+            erasure = await self._graph.read(find_erasure, space, subject)
+            if erasure is None:
+                done = await self._known(space, subject)
+                if done is None:
+                    raise NotFound(kind="erasure", id=subject.id)
+                return done
+            return await self._finish(erasure)
+
+    async def take_up(self, incident: Callable[[Exception], object]) -> int:
+        """Go on with every erasure that is not through and is ours, or nobody's any more; how many are through now."""
+        mine, now = self._key().id, datetime.now(UTC)
+        done = 0
+        for erasure, key, touched_at in await self._graph.read(list_erasures):
+            if key != mine and now - touched_at < self._config.others_after:
+                continue
+            try:
+                done += (await self.finish(erasure.space, erasure.subject)).complete
+            except Exception as error:  # noqa: BLE001 - logged; the others are gone on with
+                incident(error)
+        return done
+
+    async def replay(self, entries: Sequence[Entry] | None = None) -> list[tuple[str, Subject]]:
+        """Hide again what the ledger (or `entries`) says was erased and is there: a backup was restored. By space, what was."""
+        told = await asyncio.to_thread(self._ledger.entries) if entries is None else entries
+        subjects = {(entry.space, subject): entry for entry in told for subject in _subjects(entry)}
+        there = await self._graph.read(list_there, sorted(subjects, key=str))
+        for space, subject in there:
+            entry = subjects[space, subject]
+            await self.begin(space, subject, asked_by=LEDGER, why=f"erasure {entry.id} was before a backup was restored")
+        return there
+
+    def entries(self) -> list[Entry]:
+        return self._ledger.entries()
+
+    def adopt(self, entries: Sequence[Entry]) -> int:
+        """Take the entries of another machine's ledger into this one; how many are new."""
+        return self._ledger.add(entries)
+
+    async def _planned(
+        self, tx: Tx, space: str, subject: Subject, asked_by: str, why: str, own: bool, id: str, at: datetime
+    ) -> Erasure:
+        return await plan(tx, space, subject, id=id, asked_by=asked_by, why=why, at=at, own=own)
+
+    async def _hide(self, tx: Tx, before: Erasure, own: bool) -> bool:
+        """False where it is of other people than `before`, by now."""
+        await lock_space(tx, before.space)
+        now = await self._planned(tx, before.space, before.subject, before.asked_by, before.why, own, before.id, before.at)
+        if now.people != before.people:
+            return False
+        await hide(tx, now, self._key().id)
+        return True
+
+    async def _known(self, space: str, subject: Subject) -> Erasing | None:
+        if (begun := await self._graph.read(find_erasure, space, subject)) is not None:
+            return Erasing(id=begun.id, subject=subject, complete=False)
+        receipt = await self._graph.read(find_receipt_of, space, subject)
+        there = await self._graph.read(list_there, [(space, subject)])
+        if receipt is None or there:
+            return None
+        return Erasing(id=receipt.id, subject=subject, complete=True, receipt=receipt)
+
+    async def _finish(self, erasure: Erasure) -> Erasing:
+        waits_for = await self._sweep(erasure)
+        if waits_for:
+            return Erasing(id=erasure.id, subject=erasure.subject, complete=False, waits_for=waits_for)
+        probe = await self._sweep.probe(erasure)
+        if probe.found:
+            raise SomethingLeft(id=erasure.id, found=probe.found)
+        return await self._graph.write(self._through, erasure, probe, datetime.now(UTC))
+
+    async def _through(self, tx: Tx, erasure: Erasure, probe: Probe, now: datetime) -> Erasing:
+        await lock_space(tx, erasure.space)
+        counted = await find_erasure(tx, erasure.space, erasure.subject)
+        receipt = signed(counted or erasure, probe, done_in(STORES), self._key(), now)
+        if counted is not None:
+            await save_receipt(tx, counted, receipt)
+        return Erasing(id=erasure.id, subject=erasure.subject, complete=True, receipt=receipt)
+
+
+def _subjects(entry: Entry) -> list[Subject]:
+    ids = entry.people if entry.subject.kind is SubjectKind.PERSON else ()
+    return [Subject(entry.subject.kind, id) for id in dict.fromkeys((entry.subject.id, *ids))]
+
+
+class SomethingLeft(VoicegraphError):
+    code = "something_left"
+    says = (
+        "Of what erasure {id} took away, {found} places are left that still tell of it. It stays hidden, and the sweep looks "
+        "again; no receipt is given before. The log names the places."
+    )
+    http_status = 500

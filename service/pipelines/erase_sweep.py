@@ -1,0 +1,295 @@
+"""What is done with something that is hidden, until nothing of it is left? Store by store, in batches; each looks for what is
+still there, so that a sweep that was broken off is simply begun again, and one that is through changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from graph_schema.schema import TEXT_SPACES, VOICE_SPACES
+from service.errors import NotFound
+from service.graph.driver import Graph, Tx
+from service.graph.erase import add_counts
+from service.graph.erase_contexts import list_bare, list_embedders, list_named_in, save_bare
+from service.graph.erase_probe import count_by_id, count_by_text, count_by_vector, count_space, save_redacted, scan
+from service.graph.erase_traces import (
+    STEPS_OF_A_PERSON,
+    STEPS_OF_MEETINGS,
+    STEPS_OF_NAMES,
+    Step,
+    erase_readers,
+    forget_bare_people,
+    forget_in_events,
+    forget_meetings,
+    list_corrections_of,
+    list_meetings_over,
+    list_open,
+    save_survivors,
+)
+from service.graph.erase_turns import (
+    erase_facts,
+    erase_turns,
+    erase_voices_of_session,
+    list_facts_seen,
+    list_mirrored,
+    list_turns_of,
+    list_vectors,
+)
+from service.graph.settled_sessions import get_settled_session
+from service.graph.spaces import get_space, lock_space
+from service.graph.voices import NEVER, changed_voices
+from service.graph.write_consents import forget_voiceprints, list_encoders
+from service.graph.write_corrections import touch
+from service.graph.write_macro import save_macro
+from service.graph.write_people import VoiceWrite, save_voices
+from service.identity.policies import recomputed
+from service.memory.erasure import Fate, facts_that_go, fate, is_left, redacted, survivors_of
+from service.memory.left_brain.weights import WeightConfig
+from service.pipelines.channel_means import remake_channel_means
+from service.pipelines.closing import context_texts, embed, spoken_as_told
+from service.pipelines.erase_files import Files
+from service.pipelines.naming import name_again
+from service.types.audio import Samples, TextEmbedder
+from service.types.erasure import Erasure, Held, Needles, Probe, SubjectKind
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepConfig:
+    turns: int = 500  # in one transaction, with what hangs on them: some 0.5 s of the space's lock on one core
+    facts: int = 500  # as turns
+    some: int = 1_000  # of what is a node or an edge alone
+    audiences: int = 50  # looked at together
+    moved: int = 1_000  # messages and facts that another audience is found for: the vector indexes take each anew
+    looks: int = 5  # for strings; each mends 2,000 of nodes and of edges
+    samples: int = 10  # vectors kept from before, to ask the indexes with afterwards
+    random: int = 10  # and others, which anything may be near
+
+
+class Sweep:
+    """`await sweep(erasure)` empties every store; ids of the sessions that it has to wait for."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        files: Files,
+        forget_mirrored: Callable[[str, Sequence[str]], Awaitable[None]],
+        embedder: Callable[[], Awaitable[TextEmbedder]] | None,
+        config: SweepConfig,
+    ) -> None:
+        self._graph, self._files, self._forget_mirrored = graph, files, forget_mirrored
+        self._embedder, self._config = embedder, config
+        self._half_life = WeightConfig().half_life_days
+        self._samples: dict[str, dict[str, list[Samples]]] = {}
+        """By erasure: by embedding space, what some of its turns were found by."""
+
+    async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
+        waits_for = await self._graph.read(list_open, erasure)
+        turns = await self._graph.read(list_turns_of, erasure)
+        late = await self._late_facts(erasure, turns)
+        await self._corrections(erasure, turns)
+        await self._mirrors(erasure, turns)
+        await self._turns(erasure, turns)
+        await self._facts(replace(erasure, facts=(*erasure.facts, *late)))
+        if erasure.subject.kind is SubjectKind.PERSON:
+            for step in STEPS_OF_A_PERSON:
+                await self._until_none(step, erasure)
+            await self._graph.write(forget_in_events, erasure)
+            while await self._graph.write(erase_readers, erasure, self._config.audiences, self._config.moved):
+                pass
+        if erasure.subject.kind is SubjectKind.SESSION:
+            await self._graph.write(erase_voices_of_session, erasure)
+        await self._meetings(erasure)
+        await self._after(erasure)
+        gone = await asyncio.to_thread(self._files.erase, erasure, waits_for)
+        await self._graph.write(add_counts, erasure, gone)
+        await self._strings(erasure)
+        return waits_for
+
+    async def count_turns(self, tx: Tx, erasure: Erasure) -> int:
+        return len(await list_turns_of(tx, erasure))
+
+    async def probe(self, erasure: Erasure) -> Probe:
+        """What is left, by every way that it may be found."""
+        needles, kept = needles_of(erasure), self._samples.pop(erasure.id, {})
+        drawn = np.random.default_rng(0)
+        voices = [_direction(drawn, size) for size in set(VOICE_SPACES.values()) for _ in range(self._config.random)]
+        texts = {
+            name: [*kept.get(name, []), *(_direction(drawn, size) for _ in range(self._config.random))]
+            for name, size in TEXT_SPACES.items()
+        }
+        left = await self._left(erasure, needles)
+        for held in left:
+            log.warning("erasure %s: %s.%s still tells of it", erasure.id, held.label, held.property)
+        return Probe(
+            by_id=await self._graph.read(count_by_id, erasure),
+            by_text=await self._graph.read(count_by_text, erasure, needles),
+            by_vector=await self._graph.read(count_by_vector, erasure, voices, texts),
+            by_scan=len(left),
+            asked={
+                "ids": len(needles.ids),
+                "names": len(needles.names),
+                "nodes": await self._graph.read(count_space, erasure.space),
+                "vectors": len(voices) + sum(map(len, texts.values())),
+                "vectors of its own": sum(map(len, kept.values())),
+            },
+        )
+
+    # ---- words
+
+    async def _late_facts(self, erasure: Erasure, turns: Sequence[str]) -> tuple[str, ...]:
+        """Those that were written since it was hidden, of turns that are not taken away yet, or for a name."""
+        if erasure.subject.kind is SubjectKind.FACT:
+            return ()
+        seen = await self._graph.read(list_facts_seen, erasure, turns)
+        return facts_that_go(seen, erasure.names, erasure.shared_names)
+
+    async def _corrections(self, erasure: Erasure, turns: Sequence[str]) -> None:
+        """Before the turns: afterwards nobody knows which they were."""
+        if erasure.subject.kind is not SubjectKind.FACT:
+            while await self._graph.write(self._survivors, erasure, turns):
+                pass
+
+    async def _survivors(self, tx: Tx, erasure: Erasure, turns: Sequence[str]) -> int:
+        await lock_space(tx, erasure.space)
+        people = erasure.people if erasure.subject.kind is SubjectKind.PERSON else ()
+        found = await list_corrections_of(tx, erasure.space, people, turns, self._config.some)
+        kept = {one["id"]: survivors_of(one, set(people), set(turns)) for one in found}
+        gone = [id for id, one in kept.items() if one is None]
+        await save_survivors(tx, erasure, gone, [one for one in kept.values() if one is not None])
+        return len(found)
+
+    async def _mirrors(self, erasure: Erasure, turns: Sequence[str]) -> None:
+        mirrored = await self._graph.read(list_mirrored, erasure.space, turns)
+        if mirrored:
+            await self._forget_mirrored(erasure.space, mirrored)
+
+    async def _turns(self, erasure: Erasure, turns: Sequence[str]) -> None:
+        for name in TEXT_SPACES if turns else ():
+            few = await self._graph.read(list_vectors, erasure.space, name, turns, self._config.samples)
+            self._samples.setdefault(erasure.id, {}).setdefault(name, []).extend(few)
+        while await self._graph.write(self._some_turns, erasure):
+            pass
+
+    async def _some_turns(self, tx: Tx, erasure: Erasure) -> int:
+        done = await erase_turns(tx, erasure, self._config.turns, half_life_days=self._half_life)
+        await remake_voices(tx, erasure.space, sorted(done.owners))
+        return len(done.ids)
+
+    async def _facts(self, erasure: Erasure) -> None:
+        erased = partial(erase_facts, half_life_days=self._half_life)
+        while await self._graph.write(erased, erasure, self._config.facts, erasure.facts):
+            pass
+
+    # ---- what else tells of it
+
+    async def _until_none(self, step: Step, erasure: Erasure) -> None:
+        while await self._graph.write(step, erasure, self._config.some):
+            pass
+
+    async def _meetings(self, erasure: Erasure) -> None:
+        if not erasure.meetings:
+            return
+        for step in STEPS_OF_MEETINGS:
+            await self._until_none(step, erasure)
+        over = await self._graph.read(list_meetings_over, erasure)
+        gone = await asyncio.to_thread(self._files.erase_meetings, erasure.space, over)
+        await self._graph.write(add_counts, erasure, {"sound of meetings": gone})
+        await self._graph.write(forget_meetings, erasure)
+
+    async def _after(self, erasure: Erasure) -> None:
+        """What rests on what is gone is made anew from what stays."""
+        for step in STEPS_OF_NAMES:
+            await self._until_none(step, erasure)
+        for session in await self._graph.read(list_named_in, erasure.space, erasure.sessions):
+            await self._graph.write(self._named_again, erasure, session)
+        await self._graph.write(self._people, erasure)
+        for session, embedder in (await self._graph.read(list_embedders, erasure.space, erasure.sessions)).items():
+            await self._contexts(erasure, session, embedder)
+        if erasure.counts.get("mentions", 0) or erasure.subject.kind in (SubjectKind.PERSON, SubjectKind.SESSION):
+            await self._graph.patient(300.0).write(save_macro, erasure.space, half_life_days=self._half_life)
+
+    async def _named_again(self, tx: Tx, erasure: Erasure, session: str) -> None:
+        await lock_space(tx, erasure.space)
+        await name_again(tx, erasure.space, [session], occasion=erasure.id)
+
+    async def _people(self, tx: Tx, erasure: Erasure) -> None:
+        """Means of channels; and of a session, who was known from it alone."""
+        await lock_space(tx, erasure.space)
+        if erasure.subject.kind is SubjectKind.SESSION:
+            await forget_bare_people(tx, erasure)
+        await remake_channel_means(tx, erasure.space)
+
+    async def _contexts(self, erasure: Erasure, session: str, embedder: str) -> None:
+        """The turns after an erased one were embedded beside it."""
+        bare = await self._graph.read(list_bare, erasure.space, session, embedder)
+        if not bare:
+            return
+        try:
+            stood = await self._graph.read(get_settled_session, erasure.space, session)
+        except NotFound:  # erased itself meanwhile
+            return
+        texts = context_texts(spoken_as_told(stood.turns, stood.addressed_to), stood.relations.readers)
+        wanted = {id: texts[id] for id in bare if id in texts}
+        embedded: dict[str, Samples] = {}
+        made = await self._embedder() if wanted and self._embedder is not None else None
+        if made is not None and made.embedding_space.name == embedder:
+            await asyncio.to_thread(embed, made, wanted.values(), embedded)
+        vectors = {id: embedded[text] for id, text in wanted.items() if text in embedded}
+        plain = [id for id in bare if id not in vectors]
+        await self._graph.write(save_bare, erasure.space, session, embedder, vectors, plain)
+
+    # ---- strings
+
+    async def _strings(self, erasure: Erasure) -> None:
+        """What no step above knows of: every string of the space that holds an id or a name is mended."""
+        needles = needles_of(erasure)
+        for _ in range(self._config.looks):
+            nodes, edges = await self._graph.patient(300.0).read(scan, erasure.space, needles)
+            left, ties = ([held for held in some if is_left(held, needles)] for some in (nodes, edges))
+            if not left and not ties:
+                return
+            gone = [held for held in left if fate(held, needles) is Fate.GOES]
+            stays = [(held, _mended(held, needles)) for held in left if fate(held, needles) is Fate.STAYS]
+            await self._graph.write(save_redacted, erasure, stays, [(tie, _mended(tie, needles)) for tie in ties], gone)
+
+    async def _left(self, erasure: Erasure, needles: Needles) -> list[Held]:
+        nodes, edges = await self._graph.patient(300.0).read(scan, erasure.space, needles)
+        return [held for held in (*nodes, *edges) if is_left(held, needles)]
+
+
+async def remake_voices(tx: Tx, space: str, people: Sequence[str]) -> None:
+    """Centroids of `people`, some of whose pieces of voice have gone, from those that are left. The caller holds the lock."""
+    if not people:
+        return
+    settings = await get_space(tx, space)
+    for encoder in await list_encoders(tx, space, people):
+        left = await changed_voices(tx, space, encoder, since=NEVER, ids=people)
+        voices = [recomputed(voice, settings.routing) for person in people if (voice := left.get(person)) is not None]
+        await save_voices(tx, space, encoder, [VoiceWrite(voice) for voice in voices])
+    await forget_voiceprints(tx, space, people)
+    await touch(tx, space, people)
+
+
+def needles_of(erasure: Erasure) -> Needles:
+    """What nothing may hold any more: of a person all ids and the names that are theirs alone."""
+    match erasure.subject.kind:
+        case SubjectKind.PERSON:
+            return Needles(erasure.people, erasure.names)
+        case _:
+            return Needles((erasure.subject.id,))
+
+
+def _mended(held: Held, needles: Needles) -> Mapping[str, object]:
+    return {held.property: redacted(held, needles)}
+
+
+def _direction(drawn: np.random.Generator, size: int) -> Samples:
+    vector = drawn.standard_normal(size).astype(np.float32)
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
