@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -10,6 +11,7 @@ from service.api import accounts as account_api
 from service.api import aliases as alias_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
+from service.api import grants as grant_api
 from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import shares as share_api
@@ -20,6 +22,7 @@ from service.api.aliases import EntityOutcome
 from service.api.context import Info
 from service.api.corrections import CorrectionOutcome
 from service.api.deliveries import ForgetOutcome, RetryOutcome
+from service.api.grants import GrantOutcome
 from service.api.jobs import IngestInput, IngestOutcome
 from service.api.names import NameDecision
 from service.api.outcomes import expected
@@ -225,6 +228,45 @@ class Mutation:
         why: Why = "",
     ) -> AccountOutcome:
         outcome: AccountOutcome = await expected(account_api.share(info.context, account_id, shared, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="Let an account ask for a person, for a time: what that person may know, and nothing that is theirs alone. "
+        "The person's own token, with nobody listening, or the scope `admin`."
+    )
+    async def add_grant(
+        self,
+        info: Info,
+        person_id: Id,
+        issuer: Annotated[
+            str,
+            strawberry.argument(description="Who vouches for the account: `local` for tokens of this service."),
+        ],
+        subject: Annotated[str, strawberry.argument(description="Who may ask, as the issuer names them.")],
+        idempotency_key: Key,
+        until: Annotated[
+            datetime | None,
+            strawberry.argument(description="Until then (with its zone), a year from now at most; 90 days unless told."),
+        ] = None,
+        why: Why = "",
+    ) -> GrantOutcome:
+        outcome: GrantOutcome = await expected(
+            grant_api.add(info.context, person_id, issuer, subject, until, why, idempotency_key)
+        )
+        return outcome
+
+    @strawberry.mutation(
+        description="Take leave to ask for a person back: it opens nothing from the next question on. With the token of the "
+        "person whom it is for, or the scope `admin`."
+    )
+    async def revoke_grant(
+        self,
+        info: Info,
+        grant_id: Annotated[strawberry.ID, strawberry.argument(description="The grant.")],
+        idempotency_key: Key,
+        why: Why = "",
+    ) -> GrantOutcome:
+        outcome: GrantOutcome = await expected(grant_api.revoke(info.context, grant_id, why, idempotency_key))
         return outcome
 
     @strawberry.mutation(

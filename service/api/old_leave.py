@@ -1,4 +1,4 @@
-"""What becomes of the leave to ask for others that a file of tokens used to give? A grant in the graph, with an end; from then on
+"""What becomes of leave to ask for others that a file of tokens used to give? A grant in the graph, with an end; from then on
 the file gives none."""
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
 from service.api import entities as entity_api
 from service.api import facts as fact_api
+from service.api import grants as grant_api
 from service.api import identity as identity_api
 from service.api import images as image_api
 from service.api import jobs as job_api
@@ -41,6 +42,7 @@ from service.api.documents import Documents, Prepared
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
+from service.api.grants import GrantType
 from service.api.identity import ExplanationType, UnknownVoiceType
 from service.api.jobs import JobType
 from service.api.limits import Limits
@@ -396,6 +398,22 @@ class Query:
         before: Before = None,
     ) -> Connection[AccountType]:
         return await account_api.accounts(info.context, bound, page(first, after, last, before))
+
+    @strawberry.field(
+        description="Which accounts may ask for whom, in the order in which they were let: all for who reads everything, else "
+        "those that may ask for the asker, for them alone.",
+        metadata=LIST,
+    )
+    async def grants(
+        self,
+        info: Info,
+        holding: Annotated[bool, strawberry.argument(description="Only those that hold now.")] = True,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[GrantType]:
+        return await grant_api.grants(info.context, holding, page(first, after, last, before))
 
     @strawberry.field(
         description="What of a person's messages may be somebody else's, before splitting them; null when the viewer may read "
