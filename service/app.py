@@ -127,6 +127,7 @@ def create_app(
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
+        await (await services.erase()).replay()
         await move_old_leave(services.graph, settings.tokens_file)
         await queue.start()
         await inbox.start()
@@ -171,6 +172,9 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         await expire_questions(graph, spaces, question_days)
         await expire_sounds(graph, spaces)
 
+    async def erasures() -> None:
+        await (await runtime.services.erase()).take_up(incident)
+
     async def accounts() -> None:
         if await list_broken_off(graph):  # else no model is loaded for it
             await (await runtime.services.accounts()).go_on(incident)
@@ -184,6 +188,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         accounts,
         lambda: runtime.uses.write(graph),
         lambda: expire_grants(graph),
+        erasures,
         lambda: expire_all_voices(graph),
         lambda: close_left_meetings(graph, [(one.space, one.name) for one in runtime.services.sources.all().values()]),
         lambda: expire_deliveries(graph),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from service.pipelines.correct import Correct
     from service.pipelines.enrol import Enrol
     from service.pipelines.entities import RememberEntities
+    from service.pipelines.erase import Erase
     from service.pipelines.facts import RememberFacts
     from service.pipelines.found_before import FoundBefore
     from service.pipelines.gallery import Candidates, GalleryReader
@@ -426,6 +427,12 @@ class Services(Models):
 
         embedder = await self.text_embedder()
         return await self._once("accounts", lambda: Accounts(self.graph, embedder))
+
+    async def erase(self) -> Erase:
+        """Erases a person, a session, a message or a fact, and gives receipts."""
+        from service.wiring_erasure import erase_with
+
+        return await self._once("erase", lambda: erase_with(self))
 
     async def forget_space(self, space: str) -> int:
         """Everything of one tenant: its nodes (how many went), the sound of its streams and meetings, over or not, what was

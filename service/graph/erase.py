@@ -110,6 +110,11 @@ WITH row WHERE NOT EXISTS { MATCH (:Erasure {space: row.space, kind: row.kind, s
 RETURN row.space AS space, row.kind AS kind, row.id AS id
 """
 
+FIND_SOURCE_OF_FACT = """
+MATCH (:Fact {space: $space, id: $fact_id})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
+RETURN m.id AS id
+"""
+
 SAVE_ERASURE = """
 CREATE (e:Erasure {id: $id, space: $space, created_at: $at, touched_at: $at})
 SET e += $properties
@@ -260,6 +265,12 @@ async def get_fact_to_erase(tx: Tx, space: str, fact_id: str) -> str:
     if not found:
         raise NotFound(kind="fact", id=fact_id)
     return str(found[0]["session_id"])
+
+
+async def find_source_of_fact(tx: Tx, space: str, fact_id: str) -> str | None:
+    """Id of the turn it was taken from; for who decides whose it is: no gate stands before it."""
+    found = await rows(tx, FIND_SOURCE_OF_FACT, space=space, fact_id=fact_id)
+    return found[0]["id"] if found else None
 
 
 async def hide(tx: Tx, one: Erasure, key: str) -> Erasure:

@@ -59,6 +59,7 @@ class Erase:
         self._config = config or EraseConfig()
         self._sweep = Sweep(graph, files, forget_mirrored, embedder, self._config.sweep)
         self._working = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __call__(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:
         """Hidden when it begins, and swept when this returns; `complete` unless a session with them is still written. Asked for
@@ -95,6 +96,19 @@ class Erase:
                     raise NotFound(kind="erasure", id=subject.id)
                 return done
             return await self._finish(erasure)
+
+    def go_on(self, space: str, subject: Subject) -> None:
+        """Sweep it in the background. What breaks it off is logged; `take_up` goes on with it."""
+
+        async def swept() -> None:
+            try:
+                await self.finish(space, subject)
+            except Exception as error:  # noqa: BLE001 - said, without what it was about; the next sweep goes on with it
+                log.error("an erasure is not through yet: %s", getattr(error, "code", type(error).__name__))
+
+        task = asyncio.create_task(swept())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def take_up(self, incident: Callable[[Exception], object]) -> int:
         """Go on with every erasure that is not through and is ours, or nobody's any more; how many are through now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -88,6 +88,8 @@ class Sweep:
         self._half_life = WeightConfig().half_life_days
         self._samples: dict[str, dict[str, list[Samples]]] = {}
         """By erasure: by embedding space, what some of its turns were found by."""
+        self._looked: dict[str, list[Held]] = {}
+        """By erasure: what the last look found, after which nothing was touched."""
 
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
         waits_for = await self._graph.read(list_open, erasure)
@@ -124,7 +126,9 @@ class Sweep:
             name: [*kept.get(name, []), *(_direction(drawn, size) for _ in range(self._config.random))]
             for name, size in TEXT_SPACES.items()
         }
-        left = await self._left(erasure, needles)
+        left = self._looked.pop(erasure.id, None)
+        if left is None:
+            left = await self._left(erasure, needles)
         for held in left:
             log.warning("erasure %s: %s.%s still tells of it", erasure.id, held.label, held.property)
         return Probe(
@@ -251,17 +255,21 @@ class Sweep:
         """What no step above knows of: every string of the space that holds an id or a name is mended."""
         needles = needles_of(erasure)
         for _ in range(self._config.looks):
-            nodes, edges = await self._graph.patient(300.0).read(scan, erasure.space, needles)
-            left, ties = ([held for held in some if is_left(held, needles)] for some in (nodes, edges))
-            if not left and not ties:
+            left = await self._left(erasure, needles)
+            self._looked[erasure.id] = left
+            if not left:
                 return
-            gone = [held for held in left if fate(held, needles) is Fate.GOES]
-            stays = [(held, _mended(held, needles)) for held in left if fate(held, needles) is Fate.STAYS]
-            await self._graph.write(save_redacted, erasure, stays, [(tie, _mended(tie, needles)) for tie in ties], gone)
+            await self._graph.write(self._mended, erasure, needles, left)
+        self._looked.pop(erasure.id)
+
+    async def _mended(self, tx: Tx, erasure: Erasure, needles: Needles, left: Sequence[Held]) -> None:
+        gone = [held for held in left if not held.is_edge and fate(held, needles) is Fate.GOES]
+        stays = [(held, {held.property: redacted(held, needles)}) for held in left if held not in gone]
+        nodes, edges = ([(held, now) for held, now in stays if held.is_edge is of_edges] for of_edges in (False, True))
+        await save_redacted(tx, erasure, nodes, edges, gone)
 
     async def _left(self, erasure: Erasure, needles: Needles) -> list[Held]:
-        nodes, edges = await self._graph.patient(300.0).read(scan, erasure.space, needles)
-        return [held for held in (*nodes, *edges) if is_left(held, needles)]
+        return [held for held in await self._graph.patient(300.0).read(scan, erasure.space, needles) if is_left(held, needles)]
 
 
 async def remake_voices(tx: Tx, space: str, people: Sequence[str]) -> None:
@@ -284,10 +292,6 @@ def needles_of(erasure: Erasure) -> Needles:
             return Needles(erasure.people, erasure.names)
         case _:
             return Needles((erasure.subject.id,))
-
-
-def _mended(held: Held, needles: Needles) -> Mapping[str, object]:
-    return {held.property: redacted(held, needles)}
 
 
 def _direction(drawn: np.random.Generator, size: int) -> Samples:

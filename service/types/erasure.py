@@ -160,3 +160,4 @@ class Held:
     label: str
     property: str
     value: Any = field(repr=False)
+    is_edge: bool = False

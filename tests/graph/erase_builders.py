@@ -101,7 +101,7 @@ CREATE (theme:Schema {id: $space + '/theme', space: $space, created_at: datetime
   (:Webhook {id: $space + '/hook', space: $space, created_at: datetime(), url: 'https://x.example/', kinds: ['erased'],
     person_id: $dana, status: 'active', generation: 1})
 SET his.mirrored = ['graphiti/e5/x'], hers.mirrored = ['graphiti/e5/x']
-"""
+"""  # noqa: E501 - a line a node
 
 
 @dataclass
