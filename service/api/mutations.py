@@ -11,6 +11,7 @@ from service.api import accounts as account_api
 from service.api import aliases as alias_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
+from service.api import erasure as erasure_api
 from service.api import grants as grant_api
 from service.api import jobs as job_api
 from service.api import names as name_api
@@ -22,6 +23,7 @@ from service.api.aliases import EntityOutcome
 from service.api.context import Info
 from service.api.corrections import CorrectionOutcome
 from service.api.deliveries import ForgetOutcome, RetryOutcome
+from service.api.erasure import EraseOutcome
 from service.api.grants import GrantOutcome
 from service.api.jobs import IngestInput, IngestOutcome
 from service.api.names import NameDecision
@@ -316,6 +318,38 @@ class Mutation:
     @strawberry.mutation(description="Let them know of it no more, from now on. With the person's own token only.")
     async def unshare_persona(self, info: Info, persona_id: Trait, person_id: Told, idempotency_key: Key) -> ShareOutcome:
         outcome: ShareOutcome = await expected(share_api.unshare(info.context, persona_id, person_id, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A person is nobody's to see any more, from now on; what is stored of them goes, and a receipt says so. "
+        "The person's own token, or the scope `admin`; with the own token it takes in confirmed merges only. There is no way "
+        "back."
+    )
+    async def erase_person(self, info: Info, person_id: Id, idempotency_key: Key, why: Why = "") -> EraseOutcome:
+        outcome: EraseOutcome = await expected(erasure_api.erase_person(info.context, person_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A session goes, with all that was made of it. Needs the scope `admin`. There is no way back."
+    )
+    async def erase_session(self, info: Info, session_id: Id, idempotency_key: Key, why: Why = "") -> EraseOutcome:
+        outcome: EraseOutcome = await expected(erasure_api.erase_session(info.context, session_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A message's words go, with all that was made of them; its time and length stay. The token of whoever said "
+        "it, or the scope `admin`. There is no way back."
+    )
+    async def erase_message(self, info: Info, message_id: Id, idempotency_key: Key, why: Why = "") -> EraseOutcome:
+        outcome: EraseOutcome = await expected(erasure_api.erase_message(info.context, message_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
+        description="A fact goes, and reading its session again makes it no more. The token of whoever said what it was taken "
+        "from, or the scope `admin`. There is no way back."
+    )
+    async def erase_fact(self, info: Info, fact_id: Id, idempotency_key: Key, why: Why = "") -> EraseOutcome:
+        outcome: EraseOutcome = await expected(erasure_api.erase_fact(info.context, fact_id, why, idempotency_key))
         return outcome
 
     @strawberry.mutation(

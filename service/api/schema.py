@@ -17,6 +17,7 @@ from service.api import accounts as account_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
 from service.api import entities as entity_api
+from service.api import erasure as erasure_api
 from service.api import facts as fact_api
 from service.api import grants as grant_api
 from service.api import identity as identity_api
@@ -40,6 +41,7 @@ from service.api.cursors import page
 from service.api.deliveries import DeliveryType, MeetingSourceType
 from service.api.documents import Documents, Prepared
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
+from service.api.erasure import ReceiptType
 from service.api.errors import MaskUnexpected
 from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
 from service.api.grants import GrantType
@@ -382,6 +384,25 @@ class Query:
         before: Before = None,
     ) -> Connection[CorrectionType]:
         return await correction_api.corrections(info.context, undone_too, page(first, after, last, before))
+
+    @strawberry.field(
+        description="The receipt of an erasure, once nothing is left of what was erased: for an administrator, whoever asked "
+        "for it, and the person whom it is about."
+    )
+    async def receipt(
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="As the erasure named it.")]
+    ) -> ReceiptType | None:
+        return await erasure_api.receipt(info.context, id)
+
+    @strawberry.field(
+        description="Receipts of what was erased, the newest first: all of the space for an administrator, else those that "
+        "`receipt` gives.",
+        metadata=LIST,
+    )
+    async def receipts(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[ReceiptType]:
+        return await erasure_api.receipts(info.context, page(first, after, last, before))
 
     @strawberry.field(
         description="Logins that people joined meetings with, and whose they are, in the order in which they were heard of: "
