@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from service.audio.segmentation import Segmenter
     from service.audio.vad import VadModel
     from service.identity.calibration import Calibration
+    from service.identity.opt_outs import Marker
     from service.identity.thresholds import Thresholds
     from service.language.chat import Chat
     from service.pipelines.accounts import Accounts
@@ -313,7 +314,7 @@ class Services(Models):
         from service.pipelines.gallery import GalleryReader
 
         space = (await self.encoder()).embedding_space
-        return await self._once("gallery", lambda: GalleryReader(self.graph, space))
+        return await self._once("gallery", lambda: GalleryReader(self.graph, space, marker=self.known_marker))
 
     async def facts(self) -> RememberFacts:
         """`await facts(space, session_id)` reads the facts of a complete session."""
@@ -426,7 +427,7 @@ class Services(Models):
         from service.pipelines.accounts import Accounts
 
         embedder = await self.text_embedder()
-        return await self._once("accounts", lambda: Accounts(self.graph, embedder))
+        return await self._once("accounts", lambda: Accounts(self.graph, embedder, self.known_marker))
 
     async def erase(self) -> Erase:
         """Erases a person, a session, a message or a fact, and gives receipts."""
@@ -457,10 +458,25 @@ class Services(Models):
         """Whom voices heard in `space` may be, for asking by voice."""
         return await (await self.gallery())(space, vectors)
 
-    async def enrol(self, *, space: str, name: str, clip: Path, text_version: str, channel: str) -> str:
-        """Id of the person, with consent to `remember_voice` recorded and the clip's exemplars kept."""
+    async def enrol(self, *, space: str, name: str, clip: Path, **agreed: Any) -> str:
+        """Id of the person, with consent to `remember_voice` recorded (as Enrol takes it) and the clip's exemplars kept."""
         waveform, enrol = await asyncio.gather(self.waveform(clip), self._enrol())
-        return await enrol(space=space, name=name, waveform=waveform, text_version=text_version, channel=channel)
+        return await enrol(space=space, name=name, waveform=waveform, **agreed)
+
+    def marker(self) -> Marker:
+        """Makes the marks of those who opt out; with a new key, where there is none yet. Raises KeyFileUnusable."""
+        from service.identity.opt_outs import Marker
+        from service.pipelines.key_files import load_key
+
+        return Marker(load_key(self.settings.opt_outs_key_file))
+
+    def known_marker(self) -> Marker | None:
+        """None where nobody opted out here. Raises KeyFileUnusable."""
+        from service.identity.opt_outs import Marker
+        from service.pipelines.key_files import find_key
+
+        key = find_key(self.settings.opt_outs_key_file)
+        return Marker(key) if key is not None else None
 
     async def _enrol(self) -> Enrol:
         from service.identity.ask import AskConfig

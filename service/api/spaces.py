@@ -16,7 +16,8 @@ from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, find_space, save_space
-from service.pipelines.enrol import VoiceKnown, record_consent, rename
+from service.pipelines.consents import record_consent
+from service.pipelines.enrol import VoiceKnown, rename
 from service.types.people import AccessPolicy, AnonymousVoices, Consent, ConsentPurpose, Principal, SpaceSettings, VoiceAccess
 from service.types.plain import short
 

@@ -21,7 +21,7 @@ def record(person: str, state: str, purpose: str, version: str, channel: str, sp
 
     async def work(services: Services) -> str:
         from service.cli.who import the_person
-        from service.pipelines.enrol import record_consent
+        from service.pipelines.consents import record_consent
         from service.types.people import Consent, ConsentPurpose
         from service.types.plain import short
 

@@ -177,7 +177,7 @@ COMPLETE_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
 SET s.status = 'complete', s.words_left_out = $words, s.captions_mended = $captions_mended, s.access = $access,
     s.addressed_to = $addressed_to
-REMOVE s.checkpoint
+REMOVE s.checkpoint, s.thinned_of
 """
 
 GET_LOST = """

@@ -60,7 +60,7 @@ GIVE_UP_SESSION = """
 MATCH (s:Session {space: $space, id: $session_id})
 WHERE s.status <> 'complete'
 SET s.status = 'failed', s.error = $error
-REMOVE s.checkpoint
+REMOVE s.checkpoint, s.thinned_of
 RETURN s.id AS id
 """
 

@@ -12,12 +12,12 @@ from service.graph.forget_sounds import obey_sound_policy
 from service.graph.write_events import save_erased
 from service.types.events import Erased
 from service.types.ids import fresh
-from service.types.people import SOUND_DAYS, AccessPolicy, AnonymousVoices, SpaceSettings, VoiceAccess
+from service.types.people import SOUND_DAYS, AccessPolicy, AnonymousVoices, OptOuts, SpaceSettings, VoiceAccess
 
 FIND_SPACE = """
 MATCH (s:Space {id: $space})
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .identity_revision} AS space
+          .session_days, .opt_outs, .identity_revision} AS space
 """
 
 ENSURE_SPACE = """
@@ -34,7 +34,7 @@ SET s += $policies
 LIST_SPACES = """
 MATCH (s:Space)
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .identity_revision} AS space
+          .session_days, .opt_outs, .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -43,7 +43,7 @@ MATCH (e:Exemplar) WHERE e.expires_at <= $now
 WITH DISTINCT e.space AS id
 MATCH (s:Space {id: id})
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .identity_revision} AS space
+          .session_days, .opt_outs, .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -123,6 +123,8 @@ def _policies(settings: SpaceSettings) -> dict[str, Any]:
         "workplace": settings.workplace or None,
         "keeps_sound": settings.keeps_sound or None,
         "sound_days": settings.sound_days,
+        "session_days": settings.session_days,
+        "opt_outs": None if settings.opt_outs is OptOuts.VOICE else settings.opt_outs.value,
     }
 
 
@@ -137,5 +139,7 @@ def _settings(space: dict[str, Any]) -> SpaceSettings:
         workplace=bool(space["workplace"]),
         keeps_sound=bool(space["keeps_sound"]),
         sound_days=SOUND_DAYS if space["sound_days"] is None else space["sound_days"],
+        session_days=space["session_days"],
+        opt_outs=OptOuts(space["opt_outs"] or OptOuts.VOICE),
         identity_revision=space["identity_revision"],
     )

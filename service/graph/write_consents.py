@@ -13,17 +13,21 @@ from service.graph.cypher import for_space
 from service.graph.driver import Tx, changes, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
 from service.graph.forget_sounds import KEEP_AUDIO, forget_sounds_of
+from service.graph.opt_outs import forget_opt_outs_of
 from service.graph.spaces import bump_revision, lock_space
+from service.graph.thin_checkpoints import thin_checkpoints
 from service.graph.write_events import save_erased
 from service.graph.write_people import PersonWrite, VoiceWrite, name_person, save_people, save_voices
 from service.graph.write_sessions import RevisionMoved
 from service.types.audio import EmbeddingSpace
 from service.types.events import Erased
 from service.types.ids import derived
-from service.types.people import Consent
+from service.types.people import Consent, ConsentPurpose
 
-REMEMBER_VOICE = "remember_voice"
-"""Consent.purpose that this module asks for and writes."""
+REMEMBER_VOICE, ATTRIBUTE = ConsentPurpose.REMEMBER_VOICE.value, ConsentPurpose.ATTRIBUTE.value
+"""Purposes without which no voice of somebody is kept: the first has to be granted (or the space keep voices of who was never
+asked), the second not refused."""
+REFUSED = (Consent.WITHDRAWN, Consent.OPTED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,23 @@ class Enrolment:
     text_version: str
     channel: str
     at: datetime
+    evidence: str | None = None
+    recorded_by: str | None = None
 
 
-FORGET_VOICE = """
-MATCH (p:Person {space: $space, id: $person_id})-[:HAS_EXEMPLAR]->(e:Exemplar)
+LIST_ONE_VOICE = """
+MATCH (named:Person {space: $space, id: $person_id})
+RETURN COLLECT {
+  MATCH (named) (()-[m:MERGED_INTO]-()){0,12} (p:Person)
+  WITH DISTINCT p, all(one IN m WHERE one.confirmed) AS confirmed
+  WHERE confirmed OR COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
+                               RETURN c.state ORDER BY c.at DESC, c.id LIMIT 1 } <> ['granted']
+  RETURN DISTINCT p.id
+} AS ids
+"""
+
+FORGET_VOICES = """
+MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar) WHERE p.id IN $ids
 DETACH DELETE e
 """
 
@@ -88,9 +105,15 @@ MATCH (p:Person {space: $space, id: $person_id})
 WHERE coalesce(p.tombstone, false) = false
 MERGE (c:Consent {id: $consent_id})
 ON CREATE SET c.space = $space, c.created_at = datetime(), c.purpose = $purpose, c.state = $state,
-              c.text_version = $text_version, c.channel = $channel, c.at = $at
+              c.text_version = $text_version, c.channel = $channel, c.at = $at, c.evidence = $evidence,
+              c.recorded_by = $recorded_by
 MERGE (p)-[:GAVE]->(c)
 RETURN p.id AS id
+"""
+
+FIND_STATE = """
+MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose
+RETURN c.state AS state ORDER BY c.at DESC, c.id LIMIT 1
 """
 
 
@@ -104,10 +127,13 @@ async def save_consent(
     channel: str,
     at: datetime,
     purpose: str = REMEMBER_VOICE,
+    evidence: str | None = None,
+    recorded_by: str | None = None,
 ) -> str:
-    """Id of the consent record. `withdrawn` and `opted_out` take exemplars and voiceprints away in this transaction;
-    `granted` lifts the expiry of those there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO every sound.
-    Raises NotFound."""
+    """Id of the consent record; what the person said last to this purpose is obeyed in this transaction. `withdrawn` and
+    `opted_out` take exemplars and voiceprints away, also of whoever is one with them, and what open sessions keep of the voice;
+    `granted` lifts the expiry of the exemplars there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO
+    every sound. Raises NotFound."""
     await lock_space(tx, space)
     consent_id = derived("consent", space, person_id, purpose, state.value, at.astimezone(UTC).isoformat())
     saved = await rows(
@@ -121,30 +147,51 @@ async def save_consent(
         text_version=text_version,
         channel=channel,
         at=at,
+        evidence=evidence,
+        recorded_by=recorded_by,
     )
     if not saved:
         raise NotFound(kind="person", id=person_id)
-    if purpose == REMEMBER_VOICE:
-        await _obey(tx, space, person_id, state, consent_id)
-    elif purpose == INFER_PERSONA and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
+    now = await find_state(tx, space, person_id, purpose)
+    if purpose in (REMEMBER_VOICE, ATTRIBUTE):
+        await _obey(tx, space, person_id, purpose, now, consent_id)
+    elif purpose == INFER_PERSONA and now in REFUSED:
         await forget_inferred_of(tx, space, [person_id])
         await save_erased(tx, space, Erased.INFERRED, people=[person_id], occasion=f"inferred {consent_id}")
-    elif purpose == KEEP_AUDIO and state in (Consent.WITHDRAWN, Consent.OPTED_OUT):
+    elif purpose == KEEP_AUDIO and now in REFUSED:
         gone = await forget_sounds_of(tx, space, [person_id])
         await save_erased(tx, space, Erased.SOUNDS, people=[person_id], erased=gone, occasion=f"sounds {consent_id}")
     return consent_id
 
 
-async def _obey(tx: Tx, space: str, person_id: str, state: Consent, consent_id: str) -> None:
-    match state:
-        case Consent.WITHDRAWN | Consent.OPTED_OUT:
-            gone = (await changes(tx, FORGET_VOICE, space=space, person_id=person_id)).nodes_deleted
-            await forget_voiceprints(tx, space, [person_id])
-            await save_erased(tx, space, Erased.VOICES, people=[person_id], erased=gone, occasion=f"voices {consent_id}")
-        case Consent.GRANTED:
+async def find_state(tx: Tx, space: str, person_id: str, purpose: str) -> Consent:
+    """What the person said last, by when they said it."""
+    found = await rows(tx, FIND_STATE, space=space, person_id=person_id, purpose=purpose)
+    return Consent(found[0]["state"]) if found else Consent.UNKNOWN
+
+
+async def list_one_voice(tx: Tx, space: str, person_id: str) -> list[str]:
+    """Ids of the person and of everybody whose voice goes with theirs: joined by confirmed merges, or by any to somebody who
+    never agreed to be known."""
+    found = await rows(tx, LIST_ONE_VOICE, space=space, person_id=person_id)
+    return sorted(found[0]["ids"]) if found else []
+
+
+async def _obey(tx: Tx, space: str, person_id: str, purpose: str, now: Consent, consent_id: str) -> None:
+    if now in REFUSED:
+        ids = await list_one_voice(tx, space, person_id)
+        gone = (await changes(tx, FORGET_VOICES, space=space, ids=ids)).nodes_deleted
+        await forget_voiceprints(tx, space, ids)
+        await thin_checkpoints(tx, space, ids)
+        await save_erased(tx, space, Erased.VOICES, people=[person_id], erased=gone, occasion=f"voices {consent_id}")
+    elif now is Consent.GRANTED:
+        if purpose == REMEMBER_VOICE:
             await tx.run(KEEP_EXEMPLARS, space=space, person_id=person_id)
-        case Consent.UNKNOWN:
-            return
+        others = [await find_state(tx, space, person_id, one) for one in (REMEMBER_VOICE, ATTRIBUTE)]
+        if not any(state in REFUSED for state in others):
+            await forget_opt_outs_of(tx, space, person_id)
+    else:
+        return
     await tx.run(TOUCH_PEOPLE, space=space, ids=[person_id], revision=await bump_revision(tx, space))
 
 
@@ -185,8 +232,9 @@ async def save_enrolment(tx: Tx, enrolment: Enrolment) -> RevisionMoved | None:
         return RevisionMoved(settings.identity_revision)
     await save_people(tx, space, [enrolment.person], await bump_revision(tx, space))
     await name_person(tx, space, person_id, enrolment.name, by=person_id)
-    await save_consent(
-        tx, space, person_id, Consent.GRANTED, text_version=enrolment.text_version, channel=enrolment.channel, at=enrolment.at
-    )
+    agreed = {name: getattr(enrolment, name) for name in ("text_version", "channel", "at", "evidence", "recorded_by")}
+    await save_consent(tx, space, person_id, Consent.GRANTED, **agreed)
+    if await find_state(tx, space, person_id, ATTRIBUTE) in REFUSED:  # who lets their voice be known lets it be told, too
+        await save_consent(tx, space, person_id, Consent.GRANTED, **agreed, purpose=ATTRIBUTE)
     await save_voices(tx, space, enrolment.voice.voice.space, [enrolment.voice])
     return None

@@ -155,6 +155,7 @@ SET b = row.properties
 SAVE_CHECKPOINT = """
 MATCH (s:Session {space: $space, id: $session_id})
 SET s.checkpoint = $checkpoint
+REMOVE s.thinned_of
 """
 
 

@@ -51,7 +51,10 @@ WHERE coalesce(p.tombstone, false) = false
 WITH s, p, row, coalesce(COLLECT {
        MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'}) RETURN c.state ORDER BY c.at DESC LIMIT 1
      }[0], 'unknown') AS consent
-WHERE consent = 'granted' OR (consent = 'unknown' AND s.anonymous_voices <> 'ephemeral')
+WHERE NOT coalesce(COLLECT {
+       MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'}) RETURN c.state ORDER BY c.at DESC LIMIT 1
+     }[0], 'unknown') IN ['withdrawn', 'opted_out']
+  AND (consent = 'granted' OR (consent = 'unknown' AND s.anonymous_voices <> 'ephemeral'))
 SET p.voiceprint__<space> = row.centroid
 WITH p, row, consent, CASE WHEN consent = 'unknown' AND s.anonymous_voices = 'expire'
                            THEN datetime() + duration({days: s.anonymous_days}) END AS expires_at

@@ -150,7 +150,8 @@ DETACH DELETE e
 LIST_VOICE_CONSENTS = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids
 RETURN p.id AS id, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                             RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent
+                             RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent,
+       COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'}) RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS attribute
 """
 
 LIST_EXEMPLARS_OF_PEOPLE = """
@@ -253,9 +254,14 @@ def _move(move: ExemplarMove) -> dict[str, Any]:
 
 
 async def list_voice_consents(tx: Tx, space: str, ids: Sequence[str]) -> dict[str, Consent]:
-    """State of the consent to keep the voice, of each of `ids` there is."""
+    """State of the consent to keep the voice, of each of `ids` there is; of who refused that turns be told by it, that."""
     found = await rows(tx, LIST_VOICE_CONSENTS, space=space, ids=list(ids))
-    return {row["id"]: Consent(row["consent"][0]) if row["consent"] else Consent.UNKNOWN for row in found}
+    states = {row["id"]: [Consent(state) for state in (*row["attribute"], *row["consent"])] for row in found}
+    refused = (Consent.WITHDRAWN, Consent.OPTED_OUT)
+    return {
+        row["id"]: next((s for s in states[row["id"]] if s in refused), Consent((*row["consent"], Consent.UNKNOWN)[0]))
+        for row in found
+    }
 
 
 async def list_exemplars_of_people(

@@ -13,6 +13,7 @@ from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.images import Shown, save_images
 from service.graph.spaces import LOCK_SPACE, lock_space
+from service.graph.thin_checkpoints import checkpoint_hash
 from service.graph.write_audiences import move_messages
 from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
 from service.types.audio import EmbeddingSpace, Samples, SpeakerTurn
@@ -153,13 +154,15 @@ SET s.status = 'failed', s.error = $error
 GET_STATE = """
 MATCH (space:Space {id: $space})
 MATCH (s:Session {space: $space, id: $session_id})
-RETURN space.identity_revision AS revision, s.status = 'open' AND coalesce(s.checkpoint, '') = $checkpoint AS ours
+RETURN space.identity_revision AS revision,
+       s.status = 'open' AND (coalesce(s.checkpoint, '') = $checkpoint OR coalesce(s.thinned_of, '') = $hash) AS ours
 """
 
 SAVE_PROGRESS = """
 MATCH (space:Space {id: $space})
 MATCH (s:Session {space: $space, id: $session_id})
 SET space.identity_revision = $revision, s.checkpoint = $checkpoint
+REMOVE s.thinned_of
 """
 
 SAVE_MESSAGES = """
@@ -274,9 +277,10 @@ async def save_batch(tx: Tx, batch: Batch) -> BatchSaved | RevisionMoved:
 
 async def hold_session(tx: Tx, space: str, session_id: str, checkpoint: str | None) -> int:
     """Lock the space for this transaction; its identity_revision. Raises NotFound, and SessionBusy when the session is not
-    open at this checkpoint."""
+    open at this checkpoint, or at what a refusal has left of it."""
     await tx.run(LOCK_SPACE, space=space)
-    found = await rows(tx, GET_STATE, space=space, session_id=session_id, checkpoint=checkpoint or "")
+    known = checkpoint or ""
+    found = await rows(tx, GET_STATE, space=space, session_id=session_id, checkpoint=known, hash=checkpoint_hash(known))
     if not found:
         raise NotFound(kind="session", id=session_id)
     if not found[0]["ours"]:

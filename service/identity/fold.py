@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from service.identity.gallery import Cosines, Gallery, Likeness, Positions
+from service.identity.gallery import Cosines, Gallery, Likeness
+from service.identity.match import Match
 from service.identity.policies import Bounded, policy, same_space, unit
 from service.identity.rules import NO_TRACK, RouterConfig
-from service.identity.state import FoldState, Pending, Proposal, Said
+from service.identity.state import OPTED_OUT, FoldState, Pending, Proposal, Said, voiceless
 from service.identity.thresholds import TELEPHONE, ChannelPair, channel_pair
 from service.types.audio import Samples, SpeakerEmbedding
 from service.types.ids import derived
@@ -38,33 +39,6 @@ Heard = tuple[TurnEvidence, Samples]
 """a turn and its voice, length 1"""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A voice against every candidate of the gallery. `excess` = cosine - threshold decides, since thresholds differ from one
-    to the next."""
-
-    likeness: Likeness
-    link: Cosines
-    """τ_link against each"""
-    excess: Cosines
-    """-inf for who was speaking meanwhile"""
-    blocked: bool
-    """somebody is too alike for the voice to be new"""
-    best: int | None
-    """the likeliest candidate"""
-    runner_up: float | None
-    """excess of the next"""
-
-    @property
-    def cosines(self) -> Cosines:
-        return self.likeness.cosines
-
-    @property
-    def members(self) -> Positions:
-        """Who of each candidate it was, as a position in Gallery.voices."""
-        return self.likeness.members
-
-
 class Fold:
     """The mutable copy of a state that one batch is folded on."""
 
@@ -85,7 +59,7 @@ class Fold:
         self.pending, self.recent = list(state.pending), list(state.recent)
         self.proposals = dict(state.proposals)
         self.passing = set(state.passing) - set(state.gallery)
-        self.population = state.population
+        self.population, self.refusals = state.population, state.refusals
         self.now = 0.0
 
     def state(self) -> FoldState:
@@ -102,6 +76,7 @@ class Fold:
             passing={p: v for p, v in voices.items() if p in self.passing},
             population=self.population,
             channels=self._channels,
+            refusals=self.refusals,
         )
 
     def _gallery_of(self, voices: Sequence[PersonVoice]) -> Gallery:
@@ -116,7 +91,7 @@ class Fold:
             decision = self._with_earlier(turn) or decision
         match decision:
             case Unresolved(reason=reason):
-                self.pending.append(Pending(turn, reason))
+                self.pending.append(Pending(voiceless(turn) if reason == OPTED_OUT else turn, reason))
             case Link(person_id=person_id) | Create(person_id=person_id) | Assigned(person_id=person_id):
                 self.record(turn, person_id)
         return decision
@@ -153,6 +128,8 @@ class Fold:
         learnt as an utterance of somebody known."""
         vector = self.vector(turn)
         person_id = self.bound.get(turn.track) if turn.track != NO_TRACK else None
+        if person_id in self.refusals.attribution:
+            return self.unresolved(turn, None, OPTED_OUT)
         if vector is None:
             reason = "no_speech" if turn.net_speech <= 0 else "too_short"
             return self.by_track(turn, person_id, None, reason) if person_id else self.unresolved(turn, None, reason)
@@ -162,8 +139,13 @@ class Fold:
         return self._free_turn(turn, vector, match, learn=not pooled)
 
     def _free_turn(self, turn: TurnEvidence, vector: Samples, match: Match, *, learn: bool) -> Decision:
-        """A turn without a track, or the first of a track that can be told."""
-        if match.best is not None and match.excess[match.best] >= 0:
+        """A turn without a track, or the first of a track that can be told. Who agreed to be known is not taken for somebody
+        who refused; everybody else is."""
+        known = match.best is not None and match.excess[match.best] >= 0
+        agreed = known and self.gallery.voices[match.members[match.best or 0]].consent is Consent.GRANTED
+        if not agreed and self.refused(turn, vector):
+            return self.unresolved(turn, None, OPTED_OUT)
+        if match.best is not None and known:
             return self._known(turn, vector, match, match.best, learn=learn)
         if turn.track in self.proposals:
             return self.unresolved(turn, match, "exclusive")
@@ -175,7 +157,7 @@ class Fold:
 
     def _known(self, turn: TurnEvidence, vector: Samples, match: Match, best: int, *, learn: bool) -> Decision:
         if self.gallery.refused(best):
-            return self.unresolved(turn, match, "opted_out")
+            return self.unresolved(turn, None, OPTED_OUT)
         if best in self._taken(turn.track):
             self._propose(turn.track, self._named(match, best), float(match.cosines[best]))
             return self.unresolved(turn, match, "exclusive")
@@ -189,7 +171,7 @@ class Fold:
             return self.by_track(turn, person_id, match, "between_thresholds")
         own = self.gallery.index(person_id)
         if self.gallery.refused(own):
-            return self.unresolved(turn, match, "opted_out")
+            return self.unresolved(turn, None, OPTED_OUT)
         best = own if match.best is None else match.best
         lead = match.excess[best] - match.excess[own]
         if best != own and match.excess[best] >= 0 and lead >= self._margin(turn):
@@ -205,6 +187,7 @@ class Fold:
         voice, cosine = self.gallery.voices[match.members[index]], float(match.cosines[index])
         learns = learn and self.policy.learns(cosine, self.config.thresholds.update_at(match.likeness.pair(index)))
         learns = learns and not self.too_weak(turn, self.config.floors.learn)
+        learns = learns and (voice.consent is Consent.GRANTED or not self.refused(turn, vector))
         if learns and (self._keeps(voice) or voice.person_id in self.passing):
             self.gallery.put(self._learnt(voice, turn, vector))
         self._bind(turn.track, voice.person_id)
@@ -296,6 +279,11 @@ class Fold:
     def _named(self, match: Match, index: int) -> str:
         """The person of the candidate at `index` whose own row was best."""
         return self.gallery.voices[int(match.members[index])].person_id
+
+    def refused(self, turn: TurnEvidence, vector: Samples) -> bool:
+        """Whether the voice is taken for that of somebody who refused to be known."""
+        assert self.space is not None
+        return self.refusals.marks.matches(vector, turn.channel, self.space)
 
     def vector(self, turn: TurnEvidence) -> Samples | None:
         """The turn's voice, if there is enough of it to compare."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from service.identity.opt_outs import Refusals
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.people import ChannelMean, Consent, Exemplar, PersonVoice, TurnEvidence
 
@@ -43,8 +44,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class FoldState:
-    """Immutable. `gallery`, `population` and `channels` come from the graph before each batch; all the rest goes into the
-    checkpoint."""
+    """Immutable. `gallery`, `population`, `channels` and `refusals` come from the graph before each batch; all the rest goes
+    into the checkpoint."""
 
     gallery: Mapping[str, PersonVoice] = field(default_factory=dict)
     bound: Mapping[str, str] = field(default_factory=dict)
@@ -63,15 +64,39 @@ class FoldState:
     the two"""
     channels: Mapping[str, ChannelMean] = field(default_factory=dict)
     """channel → its mean, where enough people were heard on it: taken away when both sides have one"""
+    refusals: Refusals = field(default_factory=Refusals)
+    """who may not be known by voice, as of the gallery"""
 
     def with_gallery(
         self,
         gallery: Mapping[str, PersonVoice],
         population: int = 0,
         channels: Mapping[str, ChannelMean] | None = None,
+        refusals: Refusals | None = None,
     ) -> FoldState:
-        """The state with people and channels as they are in the graph now; passing voices stay unless the graph knows them."""
-        return replace(self, gallery=dict(gallery), population=population, channels=dict(channels or {}))
+        """The state with people and channels as they are in the graph now; passing voices stay unless the graph knows them, and
+        nothing stays of a voice whose person refused meanwhile."""
+        now = replace(self, gallery=dict(gallery), population=population, channels=dict(channels or {}))
+        return now.obeying(refusals or Refusals())
+
+    def obeying(self, refusals: Refusals) -> FoldState:
+        """Without the voices of who refused, wherever they are remembered: turns that wait stay nobody's."""
+        if not refusals:
+            return replace(self, refusals=refusals)
+        return replace(
+            self,
+            refusals=refusals,
+            passing={person: voice for person, voice in self.passing.items() if person not in refusals.voices},
+            pending=tuple(self._obeying(pending, refusals) for pending in self.pending),
+        )
+
+    def _obeying(self, pending: Pending, refusals: Refusals) -> Pending:
+        turn, person = pending.evidence, self.bound.get(pending.evidence.track)
+        heard = turn.embedding
+        marked = heard is not None and refusals.marks.matches(heard.vector, turn.channel, heard.space)
+        if person in refusals.attribution or (marked and person is None):
+            return Pending(voiceless(turn), OPTED_OUT)
+        return Pending(voiceless(turn), pending.reason) if marked or person in refusals.voices else pending
 
     @property
     def candidates(self) -> dict[str, PersonVoice]:
@@ -102,6 +127,15 @@ class FoldState:
             pending=tuple(Pending(_turn_in(p), p["reason"]) for p in checkpoint["pending"]),
             passing={v.person_id: v for v in passing},
         )
+
+
+OPTED_OUT = "opted_out"
+"""Reason of a turn whose voice may not be used."""
+
+
+def voiceless(turn: TurnEvidence) -> TurnEvidence:
+    """The turn without the voice in it."""
+    return replace(turn, embedding=None, narrow=None)
 
 
 _TURN_FIELDS = ("message_id", "track", "start", "end", "net_speech", "overlapped", "snr_db", "channel", "clipped")

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from service.graph.access import ReadScope
-from service.graph.accounts import Account, Unfollowed, find_unfollowed, list_called, list_unfollowed
+from service.graph.accounts import Account, Unfollowed, canonical, find_unfollowed, list_called, list_unfollowed
 from service.graph.driver import Graph, Tx
+from service.graph.opt_outs import refuse_marked_account
 from service.graph.people import find_people
 from service.graph.signed_in import list_sessions_of_account
 from service.graph.write_accounts import bind_account, followed, share_account, unbind_account
+from service.identity.opt_outs import Marker
 from service.memory.labels import without_badge
 from service.pipelines.attribute import Attributed, attribute
 from service.pipelines.closing import embed
@@ -45,18 +47,32 @@ class AccountChanged:
 
 
 class Accounts:
-    """One a process. `embedder`: the one sessions are written with, as for Correct."""
+    """One a process. `embedder`: the one sessions are written with, as for Correct. `marker`: with the key of the marks of
+    those who opted out; None while there is none here."""
 
-    def __init__(self, graph: Graph, embedder: TextEmbedder | None = None) -> None:
-        self._graph, self._embedder = graph, embedder
+    def __init__(
+        self, graph: Graph, embedder: TextEmbedder | None = None, marker: Callable[[], Marker | None] = lambda: None
+    ) -> None:
+        self._graph, self._embedder, self._marker = graph, embedder, marker
         self._patient = graph.patient(PATIENCE)
 
     async def bind(self, space: str, key: AccountKey, person_id: str, *, actor: str, why: str) -> AccountChanged:
         """From now on the account is this person's, in meetings that were before, too: turns that came with it and no voice
         decided are theirs, and they were there when it was. No voice is learned by it.
 
-        Raises NotFound, AccountBound (to somebody else: unbind it first), AccountShared, SessionBusy, EmbedderDiffers."""
-        id = await self._graph.write(bind_account, space, key, person_id, actor=actor, why=why, at=datetime.now(UTC))
+        Raises NotFound, AccountBound (to somebody else: unbind it first), AccountShared, AccountOptedOut, SessionBusy,
+        EmbedderDiffers."""
+        marker, at = await asyncio.to_thread(self._marker), datetime.now(UTC)
+        one = canonical(key)
+        mark = marker.account(space, one.issuer, one.subject) if marker else None
+
+        async def bind(tx: Tx) -> str:
+            id = await bind_account(tx, space, key, person_id, actor=actor, why=why, at=at)
+            if mark is not None:
+                await refuse_marked_account(tx, space, mark)
+            return id
+
+        id = await self._graph.write(bind)
         return await self._changed(space, id, person_id)
 
     async def unbind(self, space: str, account: str, *, actor: str, why: str) -> AccountChanged:

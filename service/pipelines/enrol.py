@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+import numpy as np
+
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
 from service.errors import VoicegraphError
-from service.graph.driver import Graph, Tx
+from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
-from service.graph.write_consents import REMEMBER_VOICE, Enrolment, save_consent, save_enrolment
+from service.graph.write_consents import Enrolment, save_enrolment
 from service.graph.write_people import PersonWrite, VoiceWrite, add_alias, name_person
 from service.identity.ask import AskConfig, verify
-from service.identity.consent import REFUSED
 from service.identity.gallery import root
-from service.identity.policies import Bounded, policy
+from service.identity.opt_outs import Refusals
+from service.identity.policies import Bounded, policy, unit
 from service.identity.thresholds import TELEPHONE
-from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.clip import main_voice
 from service.pipelines.gallery import Candidates, GalleryReader
 from service.pipelines.twins import twins
@@ -51,6 +52,15 @@ class TooClipped(VoicegraphError):
     http_status = 422
 
 
+class VoiceOptedOut(VoicegraphError):
+    code = "voice_opted_out"
+    says = (
+        "This voice is taken for that of somebody who asked not to be known here, which is wrong for one voice in fifty. If "
+        "they never did, or changed their mind, an administrator can enrol them all the same (`--although-opted-out`)."
+    )
+    http_status = 409
+
+
 class VoiceKnown(VoicegraphError):
     code = "voice_known"
     says = "This voice is somebody's who is enrolled already ({person_id}). Rename that person: `voicegraph people name`."
@@ -69,6 +79,8 @@ class Agreed:
     text_version: str
     channel: str
     at: datetime
+    evidence: str | None = None
+    recorded_by: str | None = None
 
 
 class Enrol:
@@ -99,18 +111,24 @@ class Enrol:
         channel: str,
         person_id: str | None = None,
         at: datetime | None = None,
+        evidence: str | None = None,
+        recorded_by: str | None = None,
+        although_opted_out: bool = False,
     ) -> str:
-        """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one.
+        """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one. `although_opted_out`:
+        also a voice that is taken for that of somebody who refused.
 
-        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, TooClipped, VoiceKnown, InvalidInput, NotFound."""
+        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, TooClipped, VoiceKnown, VoiceOptedOut, InvalidInput, NotFound."""
         name = short("the name", name)
-        agreed = Agreed(text_version, channel, at or datetime.now(UTC))
+        agreed = Agreed(text_version, channel, at or datetime.now(UTC), evidence, recorded_by)
         voice = await asyncio.to_thread(self._voice, waveform)
         narrowed = await asyncio.to_thread(self._twins, waveform, voice)
         settings = await self._graph.write(ensure_space, SpaceSettings(space))
         new_id = fresh()
         while True:
-            enrolment = await self._enrolment(settings, name, voice, narrowed, person_id, new_id, agreed)
+            enrolment = await self._enrolment(
+                settings, name, voice, narrowed, person_id, new_id, agreed, although_opted_out
+            )
             if await self._graph.write(save_enrolment, enrolment) is None:
                 return enrolment.person.id
 
@@ -123,9 +141,13 @@ class Enrol:
         person_id: str | None,
         new_id: str,
         agreed: Agreed,
+        although_opted_out: bool,
     ) -> Enrolment:
+        """Rests on the gallery's revision, which is compared in the transaction that writes: whoever opts out meanwhile has."""
         near = [person_id] if person_id else []
         known = await self._gallery(settings.id, [embedding.vector for _, embedding in heard], near=near)
+        if not although_opted_out and _refused(heard, known.refusals):
+            raise VoiceOptedOut()
         target = person_id or self._known_already(heard, known, settings) or new_id
         before = known.voices.get(target)
         after = _learnt(before, target, heard, twins, settings.routing)
@@ -141,6 +163,8 @@ class Enrol:
             agreed.text_version,
             agreed.channel,
             agreed.at,
+            agreed.evidence,
+            agreed.recorded_by,
         )
 
     def _known_already(self, heard: Sequence[Heard], known: Candidates, settings: SpaceSettings) -> str | None:
@@ -185,6 +209,14 @@ class Enrol:
         return twins(self._encoder, [(turn, waveform) for turn in wideband])
 
 
+def _refused(heard: Sequence[Heard], refusals: Refusals) -> bool:
+    """By the whole clip: its turns are one voice's."""
+    embeddings = [embedding for _, embedding in heard]
+    space, channel = embeddings[0].space, heard[0][0].channel
+    vector = unit(np.sum([e.vector for e in embeddings], axis=0), dimension=space.dimension, what="the clip")
+    return refusals.marks.matches(vector, channel, space)
+
+
 def _learnt(before: PersonVoice | None, person_id: str, heard: Sequence[Heard], twins: Twins, routing: str) -> PersonVoice:
     """The voice with the clip's turns learnt, as the space's policy learns; twins by the policy that tells channels apart."""
     first = heard[0][1]
@@ -214,32 +246,6 @@ def _exemplar(person_id: str, turn: SpeakerTurn, embedding: SpeakerEmbedding) ->
         turn.channel,
         source,
     )
-
-
-async def record_consent(
-    graph: Graph,
-    *,
-    space: str,
-    person_id: str,
-    state: Consent,
-    text_version: str,
-    channel: str,
-    at: datetime | None = None,
-    purpose: str = REMEMBER_VOICE,
-) -> str:
-    """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns, also from the means of the channels it
-    was heard on; of INFER_PERSONA, what was inferred. Raises NotFound."""
-
-    async def save(tx: Tx) -> str:
-        consent_id = await save_consent(
-            tx, space, person_id, state, text_version=text_version, channel=channel, at=when, purpose=purpose
-        )
-        if state in REFUSED and purpose == REMEMBER_VOICE:
-            await remake_channel_means(tx, space)
-        return consent_id
-
-    when = at or datetime.now(UTC)
-    return await graph.write(save)
 
 
 async def rename(graph: Graph, *, space: str, person_id: str, name: str, actor: str) -> None:

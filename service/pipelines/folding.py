@@ -145,7 +145,9 @@ class Folding:
         vectors = [turn.embedding.vector for turn in evidence if turn.embedding is not None]
         while True:
             candidates = await self._gallery(self.space, vectors, near=self.checkpoint.fold.bound.values())
-            before = self.checkpoint.fold.with_gallery(candidates.voices, candidates.population, candidates.channels)
+            before = self.checkpoint.fold.with_gallery(
+                candidates.voices, candidates.population, candidates.channels, candidates.refusals
+            )
             after, decisions = await asyncio.to_thread(decide, before)
             checkpoint = Checkpoint(next_index, settled, after, self.checkpoint.left_out + left_out, mended)
             stored = checkpoint.dumps()

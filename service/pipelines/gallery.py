@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from service.graph.channels import list_channels
 from service.graph.driver import Graph, Tx
+from service.graph.opt_outs import list_refusals, list_voice_marks
 from service.graph.voices import (
     NEVER,
     changed_voices,
@@ -17,6 +20,7 @@ from service.graph.voices import (
     nearest_voices,
     settled_revision,
 )
+from service.identity.opt_outs import Marker, OptedOut, Refusals
 from service.types.audio import EmbeddingSpace, Samples
 from service.types.people import ChannelMean, PersonVoice
 
@@ -43,6 +47,8 @@ class Candidates:
     """People with a voice in the space, when `voices` are only some of them; else 0. Thresholds follow it."""
     channels: Mapping[str, ChannelMean] = field(default_factory=dict)
     """Means of the space's channels, by tag."""
+    refusals: Refusals = field(default_factory=Refusals)
+    """Who may not be known by voice, at the same revision: what rests on it is only written where that has not moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +58,21 @@ class _Known:
     revision: int
     voices: Mapping[str, PersonVoice]
     channels: Mapping[str, ChannelMean]
+    refusals: Refusals
 
 
 class GalleryReader:
     """One a process and embedding space; keeps what it read of each space and asks only for what changed since."""
 
-    def __init__(self, graph: Graph, encoder: EmbeddingSpace, config: GalleryConfig = GalleryConfig()) -> None:
-        self._graph, self._encoder, self._config = graph, encoder, config
+    def __init__(
+        self,
+        graph: Graph,
+        encoder: EmbeddingSpace,
+        config: GalleryConfig = GalleryConfig(),
+        marker: Callable[[], Marker | None] = lambda: None,
+    ) -> None:
+        """`marker`: with the key of the marks of those who opted out; None while there is none here."""
+        self._graph, self._encoder, self._config, self._marker = graph, encoder, config, marker
         self._known: dict[str, _Known] = {}
 
     async def __call__(self, space: str, vectors: Sequence[Samples], *, near: Iterable[str] = ()) -> Candidates:
@@ -79,7 +93,7 @@ class GalleryReader:
             self._known.pop(space, None)
         else:
             self._known[space] = known
-        return Candidates(known.revision, dict(known.voices), 0, known.channels)
+        return Candidates(known.revision, dict(known.voices), 0, known.channels, known.refusals)
 
     def learnt(self, space: str, before: int, after: int, voices: Iterable[PersonVoice], gone: Iterable[str] = ()) -> None:
         """What this process just wrote at revision `before`, making `after` of it: it need not be read back."""
@@ -99,7 +113,8 @@ class GalleryReader:
             page = people[start : start + self._config.page]
             found = await self._graph.read(changed_voices, space, self._encoder, since=NEVER, ids=page)
             voices |= {person: voice for person, voice in found.items() if voice is not None}
-        return _Known(revision, voices, await self._graph.read(list_channels, space, self._encoder))
+        channels = await self._graph.read(list_channels, space, self._encoder)
+        return _Known(revision, voices, channels, await self._graph.read(self._refusals, space))
 
     async def _since(self, tx: Tx, space: str, known: _Known) -> _Known | None:
         """With what changed since, read while nobody writes; None where nothing known holds: the space was made anew,
@@ -109,7 +124,8 @@ class GalleryReader:
             return None
         changed = await changed_voices(tx, space, self._encoder, since=known.revision)
         voices = {person: voice for person, voice in {**known.voices, **changed}.items() if voice is not None}
-        return _Known(revision, voices, await list_channels(tx, space, self._encoder))
+        channels = await list_channels(tx, space, self._encoder)
+        return _Known(revision, voices, channels, await self._refusals(tx, space))
 
     async def _nearest(self, tx: Tx, space: str, revision: int, vectors: Sequence[Samples], near: Iterable[str]) -> Candidates:
         """`revision` was settled before the index is asked: what changes in between moves it, and the write is refused."""
@@ -117,4 +133,18 @@ class GalleryReader:
         found = await changed_voices(tx, space, self._encoder, since=revision - self._config.recent, ids=ids)
         population = await count_voices(tx, space, self._encoder)
         voices = {person: voice for person, voice in found.items() if voice is not None}
-        return Candidates(revision, voices, population, await list_channels(tx, space, self._encoder))
+        channels = await list_channels(tx, space, self._encoder)
+        return Candidates(revision, voices, population, channels, await self._refusals(tx, space))
+
+    async def _refusals(self, tx: Tx, space: str) -> Refusals:
+        """Of the revision that was settled before."""
+        voices, attribution = await list_refusals(tx, space)
+        marks = await list_voice_marks(tx, space, self._encoder)
+        marker = await asyncio.to_thread(self._marker) if marks else None
+        opted_out = OptedOut(marker, marks)
+        if opted_out.size < len(marks):
+            logging.getLogger(__name__).warning(
+                "%d voices of space %s opted out under a key that is not here: they are not known again (opt-outs.key)",
+                len(marks) - opted_out.size, space,
+            )  # fmt: skip
+        return Refusals(voices, attribution, opted_out)

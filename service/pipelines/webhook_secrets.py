@@ -10,10 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import os
-import secrets
 import stat
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,9 +18,8 @@ from pathlib import Path
 from service.connectors.live.signatures import WHSEC, webhook_id_headers
 from service.errors import VoicegraphError
 from service.graph.webhooks import Webhook
+from service.pipelines.key_files import KEY_BYTES, make_key
 
-KEY_BYTES = 32
-"""As long as what HMAC-SHA256 makes of it; Standard Webhooks asks secrets for 24 to 64."""
 BOTH_SIGN = timedelta(days=1)
 """After a new secret was made, the one before signs, too: the receiver is changed in between."""
 
@@ -60,7 +56,7 @@ class WebhookKey:
 def load_key(path: Path) -> WebhookKey:
     """The key in the file, made there when there is none. Raises WebhookKeyUnusable when others may read it or it is none."""
     if not path.exists():
-        _make(path)
+        make_key(path)
     key = find_key(path)
     assert key is not None
     return key
@@ -80,17 +76,3 @@ def find_key(path: Path) -> WebhookKey | None:
     if len(key) != KEY_BYTES:
         raise WebhookKeyUnusable(path=path, problem=f"is not a key of {KEY_BYTES} bytes in hexadecimal")
     return WebhookKey(key)
-
-
-def _make(path: Path) -> None:
-    """Whole and private from the first byte; of two processes that make it at once, one does."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileExistsError):
-        os.link(beside, path)
-    beside.unlink()

@@ -22,7 +22,7 @@ class ConsentPurpose(StrEnum):
     """What somebody may agree to."""
 
     ATTRIBUTE = "attribute"
-    """Whose a turn is, by its voice. Refused, they are a voice of each session and nobody's: no voice of theirs is kept either."""
+    """Whose a turn is, by its voice. Refused, they are a voice of each session and nobody's, and no voice of theirs is kept."""
     REMEMBER_VOICE = "remember_voice"
     """That they are known again in other sessions. Refused, a session in which they were known goes on by its own voices."""
     INFER_PERSONA = "infer_persona"

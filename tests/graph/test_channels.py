@@ -14,8 +14,8 @@ from service.graph.spaces import get_space
 from service.graph.voices import list_voices
 from service.identity.channels import channel_means
 from service.pipelines.channel_means import MAX_PEOPLE, means_of
+from service.pipelines.consents import record_consent
 from service.pipelines.correct import Correct
-from service.pipelines.enrol import record_consent
 from service.pipelines.expire import expire_voices
 from service.pipelines.gallery import GalleryReader
 from service.types.audio import Samples

@@ -14,8 +14,9 @@ from service.graph.driver import Graph, rows
 from service.graph.voices import list_voices
 from service.identity.ask import AskConfig
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
+from service.pipelines.consents import record_consent
 from service.pipelines.correct import Correct
-from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, name_also, record_consent, rename
+from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, name_also, rename
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
 from service.types.audio import SAMPLE_RATE, Waveform

@@ -1,0 +1,161 @@
+"""Who refused to be known, and by what are they known again? People by their consents as they stand, marks by no person at all
+once they are erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from service.errors import VoicegraphError
+from service.graph.driver import Tx, changes, rows
+from service.types.audio import EmbeddingSpace
+from service.types.consents import KnownOptOut, VoiceMark
+from service.types.ids import derived
+
+if TYPE_CHECKING:
+    from service.graph.access import ReadScope
+
+
+class AccountOptedOut(VoicegraphError):
+    code = "account_opted_out"
+    says = (
+        "Whose this login is opted out, and is not to be known again. If they changed their mind: "
+        "`voicegraph consent opt-outs remove {id}`, then bind it."
+    )
+    http_status = 409
+
+
+LIST_REFUSALS = """
+MATCH (c:Consent {space: $space}) WHERE c.state IN ['withdrawn', 'opted_out'] AND c.purpose IN ['remember_voice', 'attribute']
+MATCH (p:Person)-[:GAVE]->(c)
+WITH DISTINCT p
+WITH p, [purpose IN ['remember_voice', 'attribute']
+         WHERE COLLECT { MATCH (p)-[:GAVE]->(n:Consent) WHERE n.purpose = purpose
+                         RETURN n.state ORDER BY n.at DESC, n.id LIMIT 1 }[0] IN ['withdrawn', 'opted_out']] AS refused
+WHERE size(refused) > 0
+MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person {space: $space})
+RETURN same.id AS id, 'attribute' IN refused AS attribution
+"""
+
+LIST_VOICE_MARKS = """
+MATCH (o:OptOut {space: $space, kind: 'voice'})
+WHERE o.encoder = $encoder AND o.encoder_version = $version
+RETURN o.channel AS channel, o.mark AS mark, o.key AS key
+ORDER BY o.id
+"""
+
+SAVE_OPT_OUTS = """
+MATCH (p:Person {space: $space, id: $person_id})
+UNWIND $marks AS row
+MERGE (o:OptOut {id: row.id})
+ON CREATE SET o.space = $space, o.created_at = datetime()
+SET o += row.properties
+MERGE (p)-[:REFUSED]->(o)
+"""
+
+FORGET_OPT_OUTS_OF = """
+MATCH (:Person {space: $space, id: $person_id})-[:REFUSED]->(o:OptOut)
+DETACH DELETE o
+"""
+
+LEAVE_OPT_OUTS_OF = """
+MATCH (:Person {space: $space, id: $person_id})-[r:REFUSED]->(:OptOut)
+DELETE r
+"""
+
+FIND_ACCOUNT_MARK = """
+MATCH (o:OptOut {space: $space, kind: 'account', mark: $mark}) WHERE NOT EXISTS { (:Person)-[:REFUSED]->(o) }
+RETURN o.id AS id
+LIMIT 1
+"""
+
+LIST_LOGINS_OF = """
+MATCH (a:Account {space: $space})-[:IS]->(:Person {space: $space, id: $person_id})
+RETURN a.issuer AS issuer, a.subject AS subject
+ORDER BY issuer, subject
+"""
+
+LIST_KNOWN_OPT_OUTS = """
+MATCH (o:OptOut {space: $space}) WHERE $reads_all
+RETURN o {.id, .kind, .channel, .key, .created_at, person_id: head(COLLECT { MATCH (p:Person)-[:REFUSED]->(o) RETURN p.id })}
+       AS opt_out
+ORDER BY o.created_at, o.id
+"""
+
+FORGET_OPT_OUT = """
+MATCH (o:OptOut {space: $space, id: $id})
+DETACH DELETE o
+"""
+
+
+async def list_refusals(tx: Tx, space: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Ids of who may not be known by voice, and of these who are not to be put down by their track either; each with everybody
+    merged with them."""
+    found = await rows(tx, LIST_REFUSALS, space=space)
+    return frozenset(row["id"] for row in found), frozenset(row["id"] for row in found if row["attribution"])
+
+
+async def list_voice_marks(tx: Tx, space: str, encoder: EmbeddingSpace) -> list[VoiceMark]:
+    """Made in this embedding space, by any key."""
+    found = await rows(tx, LIST_VOICE_MARKS, space=space, encoder=encoder.name, version=encoder.version)
+    return [VoiceMark(row["channel"], bytes.fromhex(row["mark"]), row["key"]) for row in found]
+
+
+async def save_voice_marks(tx: Tx, space: str, person_id: str, encoder: EmbeddingSpace, marks: Sequence[VoiceMark]) -> None:
+    """The caller holds the lock, and makes a new identity_revision in this transaction."""
+    made = [
+        {
+            "id": derived("opt_out", space, person_id, encoder.name, encoder.version, mark.channel),
+            "properties": {
+                "kind": "voice",
+                "mark": mark.signs.hex(),
+                "key": mark.key,
+                "encoder": encoder.name,
+                "encoder_version": encoder.version,
+                "channel": mark.channel,
+            },
+        }
+        for mark in marks
+    ]
+    await tx.run(SAVE_OPT_OUTS, space=space, person_id=person_id, marks=made)
+
+
+async def save_account_marks(tx: Tx, space: str, person_id: str, marks: Sequence[str], key: str) -> None:
+    """Of logins that are bound to the person: of Marker.account."""
+    made = [
+        {"id": derived("opt_out", space, "account", mark), "properties": {"kind": "account", "mark": mark, "key": key}}
+        for mark in marks
+    ]
+    await tx.run(SAVE_OPT_OUTS, space=space, person_id=person_id, marks=made)
+
+
+async def forget_opt_outs_of(tx: Tx, space: str, person_id: str) -> None:
+    """They agreed: nothing blocks them any more. The caller holds the lock."""
+    await tx.run(FORGET_OPT_OUTS_OF, space=space, person_id=person_id)
+
+
+async def leave_opt_outs_of(tx: Tx, space: str, person_id: str) -> None:
+    """The person is erased and opted out: the marks stay, and nobody can tell whose they are. The caller holds the lock."""
+    await tx.run(LEAVE_OPT_OUTS_OF, space=space, person_id=person_id)
+
+
+async def refuse_marked_account(tx: Tx, space: str, mark: str) -> None:
+    """Raises AccountOptedOut where this login (of Marker.account) was somebody's who opted out and was erased."""
+    if found := await rows(tx, FIND_ACCOUNT_MARK, space=space, mark=mark):
+        raise AccountOptedOut(id=found[0]["id"])
+
+
+async def list_logins_of(tx: Tx, space: str, person_id: str) -> list[tuple[str, str]]:
+    """(issuer, subject) of the logins bound to this very person."""
+    return [(row["issuer"], row["subject"]) for row in await rows(tx, LIST_LOGINS_OF, space=space, person_id=person_id)]
+
+
+async def list_known_opt_outs(tx: Tx, scope: ReadScope) -> list[KnownOptOut]:
+    """All of the space, for who reads everything; else none."""
+    found = await rows(tx, LIST_KNOWN_OPT_OUTS, space=scope.space, reads_all=scope.reads_all)
+    return [KnownOptOut(**row["opt_out"]) for row in found]
+
+
+async def forget_opt_out(tx: Tx, space: str, id: str) -> bool:
+    """Take one mark away; whether it was there. The caller holds the lock."""
+    return bool((await changes(tx, FORGET_OPT_OUT, space=space, id=id)).nodes_deleted)

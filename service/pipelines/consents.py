@@ -1,0 +1,110 @@
+"""What follows when somebody says something about being known, heard or read? One transaction: it is written, obeyed, and
+whoever refuses leaves the marks by which they are known again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from service.errors import InvalidInput
+from service.graph.driver import Graph, Tx
+from service.graph.opt_outs import forget_opt_out, list_logins_of, save_account_marks, save_voice_marks
+from service.graph.spaces import bump_revision, lock_space
+from service.graph.write_consents import find_state, list_encoders, list_one_voice, save_consent
+from service.graph.write_reassignments import list_exemplars_of_people
+from service.identity.consent import REFUSED
+from service.identity.opt_outs import Marker
+from service.identity.policies import recomputed
+from service.pipelines.channel_means import remake_channel_means
+from service.types.audio import EmbeddingSpace
+from service.types.consents import VoiceMark
+from service.types.people import Consent, ConsentPurpose, Exemplar, OptOuts, PersonVoice, SpaceSettings
+
+OF_VOICES = frozenset({ConsentPurpose.REMEMBER_VOICE, ConsentPurpose.ATTRIBUTE})
+AHEAD = timedelta(minutes=5)
+"""A clock may be so far ahead of ours; what is said later than now would hold against what is said meanwhile."""
+
+Marks = list[tuple[EmbeddingSpace, tuple[VoiceMark, ...]]]
+
+
+async def record_consent(
+    graph: Graph,
+    *,
+    space: str,
+    person_id: str,
+    state: Consent,
+    text_version: str,
+    channel: str,
+    at: datetime | None = None,
+    purpose: str = ConsentPurpose.REMEMBER_VOICE,
+    evidence: str | None = None,
+    recorded_by: str | None = None,
+    marker: Callable[[], Marker] | None = None,
+) -> str:
+    """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns, also from the means of the channels it
+    was heard on; of INFER_PERSONA, what was inferred; of KEEP_AUDIO every sound. `at`: when they said it; the newest of a
+    purpose holds. `marker`: makes the marks of who refuses to be known, and its key when there is none; None leaves no marks.
+
+    Raises NotFound, InvalidInput (a time to come), KeyFileUnusable."""
+    now = datetime.now(UTC)
+    when = at or now
+    if when.astimezone(UTC) > now + AHEAD:
+        raise InvalidInput(what="when they said it", given=when.isoformat(), needed="a time that has come")
+    of_voice = ConsentPurpose(purpose) in OF_VOICES
+    leaves = await asyncio.to_thread(marker) if marker is not None and of_voice and state in REFUSED else None
+
+    async def save(tx: Tx) -> str:
+        settings = await lock_space(tx, space)
+        marks = await _marks(tx, settings, person_id, leaves) if leaves is not None else []
+        consent_id = await save_consent(
+            tx,
+            space,
+            person_id,
+            state,
+            text_version=text_version,
+            channel=channel,
+            at=when,
+            purpose=purpose,
+            evidence=evidence,
+            recorded_by=recorded_by,
+        )
+        if of_voice and await find_state(tx, space, person_id, purpose) in REFUSED:
+            for encoder, made in marks:
+                await save_voice_marks(tx, space, person_id, encoder, made)
+            if leaves is not None:
+                logins = [leaves.account(space, *login) for login in await list_logins_of(tx, space, person_id)]
+                await save_account_marks(tx, space, person_id, logins, leaves.id)
+            await remake_channel_means(tx, space)
+        return consent_id
+
+    return await graph.write(save)
+
+
+async def _marks(tx: Tx, settings: SpaceSettings, person_id: str, marker: Marker) -> Marks:
+    """Of the voice that is about to go, in each embedding space that it is kept in."""
+    if settings.opt_outs is not OptOuts.VOICE:
+        return []
+    people = await list_one_voice(tx, settings.id, person_id)
+    found: Marks = []
+    for encoder in await list_encoders(tx, settings.id, people):
+        exemplars: list[Exemplar] = []
+        for kept in (await list_exemplars_of_people(tx, settings.id, encoder, people)).values():
+            exemplars += kept
+        if exemplars:
+            voice = PersonVoice(person_id, encoder, exemplars[0].vector, tuple(exemplars))
+            found.append((encoder, marker.marks(recomputed(voice, settings.routing), settings.routing)))
+    return found
+
+
+async def remove_opt_out(graph: Graph, space: str, id: str) -> bool:
+    """Nobody is known again by this mark any more; whether it was there."""
+
+    async def remove(tx: Tx) -> bool:
+        await lock_space(tx, space)
+        gone = await forget_opt_out(tx, space, id)
+        if gone:
+            await bump_revision(tx, space)
+        return gone
+
+    return await graph.write(remove)
