@@ -36,10 +36,10 @@ def graphql_error(error: VoicegraphError, like: GraphQLError | None = None) -> G
 
 
 class MaskUnexpected(MaskErrors):
-    """Errors of the query itself pass, expected errors get their code, all others become an incident."""
+    """Errors of the query itself and of its variables pass, expected errors get their code, all others become an incident."""
 
     def __init__(self) -> None:
-        super().__init__(should_mask_error=lambda error: error.original_error is not None)
+        super().__init__(should_mask_error=_is_no_matter_of_the_query)
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
         original = error.original_error
@@ -53,3 +53,8 @@ class MaskUnexpected(MaskErrors):
             path=error.path,
             extensions={"code": "unexpected", "incident": number},
         )
+
+
+def _is_no_matter_of_the_query(error: GraphQLError) -> bool:
+    """What does not fit a type is told as a GraphQLError about a GraphQLError, and quotes only what was sent."""
+    return error.original_error is not None and not isinstance(error.original_error, GraphQLError)

@@ -11,23 +11,26 @@ from json import JSONDecodeError
 from typing import Any
 
 from cross_web import AsyncHTTPRequestAdapter
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from strawberry.exceptions import ConnectionRejectionError
+from strawberry.exceptions import ConnectionRejectionError, MissingQueryError
 from strawberry.fastapi import GraphQLRouter
 from strawberry.http import GraphQLRequestData
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
+from strawberry.types import ExecutionResult
+from strawberry.types.graphql import OperationType
 
 from service.api.context import Context, Credentials, Runtime
 from service.api.errors import graphql_error, incident
 from service.api.graphiql import with_plain_form
 from service.api.key_sets import IssuerUnreachable
 from service.api.rates import Payer, RateLimited
-from service.api.requests import NotARequest, OnlyByPost, OnlyJson, decoded, message_of, request_of
+from service.api.requests import NotARequest, OnlyByPost, OnlyByWebsocket, OnlyJson, decoded, message_of, request_of
 from service.api.schema import Schema
 from service.api.trusted import DocumentNotTrusted, TrustedDocuments
 from service.errors import VoicegraphError
@@ -35,6 +38,7 @@ from service.graph.migrate import status
 from service.graph.spaces import find_space
 from service.types.people import VoiceAccess
 
+BY_POST = frozenset({OperationType.QUERY, OperationType.MUTATION})
 TOO_OFTEN = 4429
 """Closes a websocket whose messages come too often; as that of a stream does."""
 
@@ -163,6 +167,33 @@ class _Router(GraphQLRouter[Context, None]):
         return GraphQLRequestData(
             asked.get("query"), asked.get("variables"), asked.get("operationName"), asked.get("extensions")
         )
+
+    async def execute_operation(  # as Strawberry names them
+        self,
+        request: Request,
+        request_adapter: AsyncHTTPRequestAdapter,
+        request_data: GraphQLRequestData | list[GraphQLRequestData],
+        context: Context,
+        root_value: None,
+        sub_response: Response,
+    ) -> ExecutionResult:
+        """Of a query or a mutation. Raises NotARequest, OnlyByWebsocket."""
+        assert isinstance(request_data, GraphQLRequestData)
+        try:
+            return await self.schema.execute(
+                request_data.query,
+                variable_values=request_data.variables,
+                context_value=context,
+                operation_name=request_data.operation_name,
+                operation_extensions=request_data.extensions,
+                allowed_operation_types=BY_POST,
+            )
+        except MissingQueryError:
+            raise NotARequest(what="There is no `query`") from None
+        except CannotGetOperationTypeError:
+            raise NotARequest(what="There is no operation of that name, or several and no name") from None
+        except InvalidOperationTypeError:
+            raise OnlyByWebsocket() from None
 
     async def on_ws_connect(self, context: Context) -> dict[str, object] | None:
         """A websocket is for those with a token, given in `connection_init` and nowhere else: it is there to follow jobs,

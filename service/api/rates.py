@@ -1,6 +1,6 @@
 """How often may one of them ask? A bucket of points for each account, and for each address that shows no account.
 
-A request costs a point, and a GraphQL operation one more for each hundred of its cost (service.api.limits). Buckets are kept in
+A request costs a point, and a GraphQL operation one more for each 25 of its cost (service.api.limits). Buckets are kept in
 this process only, and no more of them than RateConfig says. Deliveries of meetings have limits of their own
 (service.pipelines.deliveries), and so has the sound of a stream, which is taken as fast as it was spoken."""
 
@@ -17,9 +17,8 @@ from starlette.requests import HTTPConnection
 
 from service.errors import VoicegraphError
 
-COST_OF_A_POINT = 100
-"""A page of 100 messages with speakers and addressees, which costs 600 (LimitsConfig), is asked for as seldom as seven small
-queries."""
+COST_OF_A_POINT = 25
+"""A search, which costs 50 and its hits 15, is then asked for as seldom as four small queries; it takes rather longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,11 @@ class RateConfig:
     """`per_second` 0: no limit."""
 
     per_second: float = 50.0
-    """Points of one account. A search of 15 hits costs about 2, and two cores do some eight searches a second."""
+    """Points of one account: 14 searches a second, more than two cores do (tests/bench/README.md)."""
     anonymous_per_second: float = 10.0
     """Of one address: voices without a token, tokens that are none, websockets that have not said who they are."""
     burst_seconds: float = 10.0
-    """What may be spent at once after a pause; the costliest query we allow is 51 points."""
+    """What may be spent at once after a pause; the costliest query we allow is 201 points."""
     kept: int = 20_000
     """Buckets of accounts, and as many of addresses, about 4 MB each. Above it the one that was idle for longest is forgotten,
     and begins full: who has so many addresses is not stopped by a limit on each."""
@@ -69,7 +68,7 @@ class Rates:
         self._addresses: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, payer: Payer, points: float = 1.0) -> None:
-        """Raises RateLimited, and takes nothing, where fewer are left."""
+        """Raises RateLimited, and takes nothing, where fewer are left. What is more than a bucket holds takes a full one."""
         config = self._config
         buckets, per_second = (
             (self._accounts, config.per_second) if payer.known else (self._addresses, config.anonymous_per_second)
@@ -78,14 +77,14 @@ class Rates:
             return
         now, most = self._clock(), per_second * config.burst_seconds
         left, since = buckets.get(payer.key, (most, now))
-        left = min(most, left + (now - since) * per_second)
+        left, points = min(most, left + (now - since) * per_second), min(points, most)
         enough = left >= points
         buckets[payer.key] = (left - points if enough else left, now)
         buckets.move_to_end(payer.key)
         while len(buckets) > config.kept:
             buckets.popitem(last=False)
         if not enough:
-            raise RateLimited(seconds=math.ceil((min(points, most) - left) / per_second))
+            raise RateLimited(seconds=math.ceil((points - left) / per_second))
 
     def __len__(self) -> int:
         """Buckets that are kept."""

@@ -27,6 +27,11 @@ class OnlyByPost(VoicegraphError):
     http_status = 405
 
 
+class OnlyByWebsocket(VoicegraphError):
+    code = "only_by_websocket"
+    says = "Subscriptions are followed over a websocket at the same address, with the subprotocol graphql-transport-ws."
+
+
 class OnlyJson(VoicegraphError):
     code = "only_json"
     says = "The body must be application/json. Pages of other origins cannot send that without being asked for leave."
