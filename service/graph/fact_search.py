@@ -151,6 +151,8 @@ async def facts_nearest(
         return FactLeg((), "skipped(nothing visible)")
     if candidates is None:
         candidates = await count_facts(tx, scope)
+    if not candidates:
+        return FactLeg((), "exact")
     exact, in_space, in_audience = (
         for_space(query, space_name, view) for query in (FACTS_NEAREST_EXACT, FACTS_NEAREST_IN_SPACE, FACTS_NEAREST_IN_AUDIENCE)
     )

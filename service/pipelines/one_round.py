@@ -71,6 +71,10 @@ class Memory:
     asked: dict[Hashable, _Asked] = field(default_factory=dict)
     around: dict[Place, Around | None] = field(default_factory=dict)
     """None where nothing stands, or nothing that the scope holds."""
+    said: dict[str, str] = field(default_factory=dict)
+    """Text of every candidate by id."""
+    further: dict[Hashable, tuple[Samples, legs.Leg]] = field(default_factory=dict)
+    """Vector and nearest of the question with words of what was found, by the question's key and that text."""
     spoken: Spoken = field(default_factory=dict)
 
 
@@ -137,20 +141,14 @@ class OneRound:
     ) -> Looked:
         """All that the ranking is made of."""
         memory = memory or Memory()
-        key = planned.words, planned.names, planned.meaning, planned.people, filters
-        asked, extended = memory.asked.get(key), await self._with(scope, planned, before)
+        key = _key(planned, filters)
+        asked = memory.asked.get(key)
         if asked is None:
             asked = memory.asked[key] = await self._asked(scope, planned, filters)
-        further_vectors = await asyncio.to_thread(self._embedder.queries, extended) if extended else ()
-        earlier, further = await asyncio.gather(
-            self._earlier(scope, asked.vector, planned, again),
-            asyncio.gather(
-                *(
-                    self._dense(scope, text, vector, filters, self.config.near, self.config.legs, candidates=asked.candidates)
-                    for text, vector in zip(extended, further_vectors, strict=True)
-                )
-            ),
+        earlier, looked_further = await asyncio.gather(
+            self._earlier(scope, asked.vector, planned, again), self.ahead(scope, planned, filters, before, memory)
         )
+        further_vectors, further = [vector for vector, _ in looked_further], [leg for _, leg in looked_further]
         worth = worth_reading(asked.hits, self.config.signals, *(leg.found for leg in further))
         ranked = dict.fromkeys((*worth, *also))
         places = tuple(dict.fromkeys((*ranked, *(one.place for one in earlier))))
@@ -163,11 +161,28 @@ class OneRound:
             read = await reading
             around = await self._around(scope, [one.place for one in read], memory)
         around |= {one.place: Around(one.text, one.speaker_id) for one in read}
+        memory.said |= {one.id: one.text for one in read}
         ran = (*asked.how, *(f"further:{leg.how}" for leg in further))
         plain = tuple(one for one in read if one.place in ranked)
         signals = Signals(planned.meaning, asked.hits, plain, around, planned.windows, bool(planned.people))
         ran = (*ran, f"found_before:{len(earlier)}") if earlier else ran
         return Looked(signals, asked.visible, ran, earlier, tuple(one for one in read if one.place not in ranked))
+
+    async def ahead(
+        self, scope: ReadScope, planned: Plan, filters: Filters, before: Sequence[str], memory: Memory
+    ) -> tuple[tuple[Samples, legs.Leg], ...]:
+        """What is nearest to the question with the words of `before`, where there are any: for a look of the same question
+        later on, which does not ask again. Nothing before the question itself was looked for."""
+        key = _key(planned, filters)
+        if key not in memory.asked or (text := await self._with(scope, planned, before, memory)) is None:
+            return ()
+        if (key, text) not in memory.further:
+            (vector,) = await asyncio.to_thread(self._embedder.queries, [text])
+            leg = await self._dense(
+                scope, text, vector, filters, self.config.near, self.config.legs, candidates=memory.asked[key].candidates
+            )
+            memory.further[key, text] = vector, leg
+        return (memory.further[key, text],)
 
     async def _asked(self, scope: ReadScope, planned: Plan, filters: Filters) -> _Asked:
         config = self.config
@@ -196,13 +211,10 @@ class OneRound:
     async def _earlier(self, scope: ReadScope, vector: Samples, planned: Plan, again: bool) -> tuple[Earlier, ...]:
         return await self._found_before.found(scope, vector, planned.people) if self._found_before and again else ()
 
-    async def _with(self, scope: ReadScope, planned: Plan, before: Sequence[str]) -> tuple[str, ...]:
+    async def _with(self, scope: ReadScope, planned: Plan, before: Sequence[str], memory: Memory) -> str | None:
         """The question with the words of what was found before, where there is any and the scope holds it."""
-        if not before:
-            return ()
-        found = await self._graph.read(find_messages, scope, before)
-        said = [found[id].text or "" for id in before if id in found]
-        return (" ".join([planned.meaning, *said]),) if any(said) else ()
+        said = await said_in(self._graph, scope, before, memory)
+        return " ".join([planned.meaning, *said]) if any(said) else None
 
     async def _context(self, scope: ReadScope, vector: Samples, filters: Filters, candidates: int) -> legs.Leg:
         return await self._graph.read(
@@ -243,6 +255,18 @@ class OneRound:
             memory.around |= {place: found.get(place) for place in new}
         known = {place: memory.around[place] for place in beside_them}
         return {place: around for place, around in known.items() if around is not None}
+
+
+async def said_in(graph: Graph, scope: ReadScope, ids: Sequence[str], memory: Memory) -> list[str]:
+    """Texts of those of `ids` that the scope holds; of what a round of this search read, from memory."""
+    if unread := [id for id in ids if id not in memory.said]:
+        found = await graph.read(find_messages, scope, unread)
+        memory.said |= {id: message.text or "" for id, message in found.items()}
+    return [memory.said[id] for id in ids if id in memory.said]
+
+
+def _key(planned: Plan, filters: Filters) -> Hashable:
+    return planned.words, planned.names, planned.meaning, planned.people, filters
 
 
 def _unread(place: Place, asked: _Asked, near: Sequence[Words]) -> Unread:

@@ -17,7 +17,7 @@ from service.graph.search import full_text
 from service.pipelines.found_before import FoundBefore
 from service.pipelines.image_leg import ImagesWhenWanted, look_at_images, only_images
 from service.pipelines.named import people_named_in
-from service.pipelines.one_round import Memory, OneRound
+from service.pipelines.one_round import Memory, OneRound, said_in
 from service.pipelines.sound_leg import listen_for
 from service.retrieval.lucene import escaped
 from service.retrieval.newer import NewerConfig, asks_what_holds, newest_above
@@ -28,7 +28,7 @@ from service.retrieval.ranking import Pool
 from service.retrieval.rounds import Gathered, RoundsConfig, by_edges_alone, with_edges
 from service.retrieval.undertakings import undertaken
 from service.types.audio import TextEmbedder
-from service.types.candidates import Place
+from service.types.candidates import Place, Words
 from service.types.facts import FactKind
 from service.types.search import (
     Asked,
@@ -137,7 +137,7 @@ class Search:
 
     async def shown(self, scope: ReadScope, found: Searched, first: int | None = None) -> SearchResult:
         """The best of what was gathered before, as `scope` holds it now."""
-        hits = await self._graph.read(self._shown, scope, found, first)
+        hits = await self._shown(scope, found, first)
         planned = found.planned
         meant = Meant(
             planned.subject or planned.words, planned.people, planned.speakers, planned.addressees, planned.wants, planned.verbs
@@ -181,7 +181,11 @@ class Search:
         if only_images(filters.layers):
             return pictured.alone(await self._graph.read(count_messages, scope))
         aim, heard = await listen_for(self._graph, scope, aim, step.query, filters, self._clock())
-        also = await self._beside(scope, question, step, so_far, filters) | dict.fromkeys(pictured.places, Tool.IMAGE)
+        linked, _ = await asyncio.gather(
+            self._beside(scope, question, step, so_far, filters),
+            self._round.ahead(scope, aim, filters, step.extend, so_far.memory),
+        )
+        also = linked | dict.fromkeys(pictured.places, Tool.IMAGE)
         also |= dict.fromkeys(heard.places, Tool.SOUND)
         pool = await self._look(scope, aim, filters, step, also, so_far, step.query == question)
         if self._found_before is not None:
@@ -197,17 +201,21 @@ class Search:
     async def _beside(self, scope: ReadScope, question: str, step: Step, so_far: _SoFar, filters: Filters) -> dict[Place, Tool]:
         """Where something stands that the best so far is linked with: by replies, or by names and numbers that both have."""
         best = [one.id for one in so_far.gathered.candidates[: self.config.linked]] if step.expand else []
-        found: dict[Place, Tool] = {}
-        if best and Tool.ENTITIES in step.expand:
-            messages = await self._graph.read(find_messages, scope, best)
-            terms = linking_terms([messages[id].text or "" for id in best if id in messages], question)
-            for words in await self._graph.read(
-                full_text, scope, [escaped(term) for term in terms], filters, self.config.links
-            ):
-                found |= dict.fromkeys(words, Tool.ENTITIES)
-        if best and Tool.REPLIES in step.expand:
-            found |= dict.fromkeys(await self._graph.read(list_replies, scope, best), Tool.REPLIES)
-        return found
+        by_words, by_reply = await asyncio.gather(
+            self._linked(scope, question, best if Tool.ENTITIES in step.expand else (), so_far.memory, filters),
+            self._graph.read(list_replies, scope, best) if best and Tool.REPLIES in step.expand else _nothing(),
+        )
+        found = dict.fromkeys((place for words in by_words for place in words), Tool.ENTITIES)
+        return found | dict.fromkeys(by_reply, Tool.REPLIES)
+
+    async def _linked(
+        self, scope: ReadScope, question: str, ids: Sequence[str], memory: Memory, filters: Filters
+    ) -> Sequence[Words]:
+        """What has a name or a number of one of `ids`, for each of these."""
+        terms = linking_terms(await said_in(self._graph, scope, ids, memory), question)
+        if not terms:
+            return ()
+        return await self._graph.read(full_text, scope, [escaped(term) for term in terms], filters, self.config.links)
 
     async def _look(
         self,
@@ -304,15 +312,17 @@ class Search:
             if id in messages
         )
 
-    async def _shown(self, tx: Tx, scope: ReadScope, found: Searched, first: int | None) -> tuple[Hit, ...]:
+    async def _shown(self, scope: ReadScope, found: Searched, first: int | None) -> tuple[Hit, ...]:
         gathered, planned, config = found.gathered, found.planned, self.config
         best = gathered.candidates[: config.presentation.max_hits]
         wanted = [candidate.id for candidate in best]
-        messages, reasons = await find_messages(tx, scope, wanted), await find_reasons(tx, scope, wanted)
+        messages, reasons = await asyncio.gather(
+            self._graph.read(find_messages, scope, wanted), self._graph.read(find_reasons, scope, wanted)
+        )
         least = config.newer.alike.get(self.text_space)
         plain = not (planned.directed or planned.by_edges or planned.type is QuestionType.OPEN)
         if least is not None and plain and asks_what_holds(found.asked.question):
-            alike = await list_alike(tx, scope, self.text_space, wanted, least)
+            alike = await self._graph.read(list_alike, scope, self.text_space, wanted, least)
             best = newest_above(best, {id: message.said_at for id, message in messages.items()}, alike, config.newer)
         return present(best, messages, reasons, gathered.since, first, config.presentation)
 
@@ -357,7 +367,7 @@ def _closed(time: datetime) -> datetime | None:
     return None if time in (NEVER, EVER) else time
 
 
-async def _nothing() -> Ranking:
+async def _nothing() -> tuple[()]:
     return ()
 
 

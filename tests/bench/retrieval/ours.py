@@ -18,7 +18,7 @@ from rich.progress import track
 from service.graph.access import ReadScope
 from service.graph.driver import Graph
 from service.language.embed import load_text_embedder
-from service.pipelines.one_round import Looked, OneRound
+from service.pipelines.one_round import Looked, Memory, OneRound
 from service.pipelines.search import Search, Searched
 from service.retrieval.plan import Plan
 from service.retrieval.policy import Rules, RulesConfig
@@ -50,8 +50,9 @@ class Recording(OneRound):
         also: Sequence[Place] = (),
         *,
         again: bool = False,
+        memory: Memory | None = None,
     ) -> Looked:
-        looked = await super().look(scope, planned, filters, before, also, again=again)
+        looked = await super().look(scope, planned, filters, before, also, again=again, memory=memory)
         if self.last is None and not before:
             self.last = looked
         return looked
