@@ -61,6 +61,10 @@ class CorrectedType:
     num_exemplars_lost: int = strawberry.field(
         description="Pieces of voice that could not be kept, since who they went to did not agree, or brought back."
     )
+    num_turns_erased: int = strawberry.field(
+        description="Undoing across an erasure restores what is left: messages that stay as they are, since they, or whom they "
+        "were of, are erased."
+    )
     verdict_id: strawberry.ID | None = strawberry.field(
         description="Undoing an automatic merge says that the two are not the same: that correction."
     )
@@ -74,6 +78,7 @@ class CorrectedType:
             num_turns=done["num_turns"],
             num_sessions=done["num_sessions"],
             num_exemplars_lost=done["num_exemplars_lost"],
+            num_turns_erased=done.get("num_turns_erased", 0),  # of a key used before it was counted, none
             verdict_id=strawberry.ID(global_id(CORRECTION, done["verdict_id"])) if done["verdict_id"] else None,
         )
 
@@ -334,6 +339,7 @@ async def _once(
             "num_turns": done.num_turns,
             "num_sessions": len(done.sessions),
             "num_exemplars_lost": len(done.exemplars_lost),
+            "num_turns_erased": done.num_turns_erased,
             "verdict_id": done.verdict_id,
         }
 

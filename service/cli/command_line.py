@@ -12,6 +12,7 @@ from service.cli import (
     corrections,
     engines,
     entities,
+    erasure,
     facts,
     grants,
     hooks,
@@ -53,6 +54,7 @@ tokens.add_to(app)
 grants.add_to(app)
 webhooks.add_to(app)
 hooks.add_to(app)
+erasure.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
 app.command("replay")(replay.replay)
 showing.add_to(app)

@@ -289,5 +289,7 @@ def _told(done: Corrected, undone: bool) -> str:
     turns = f"; {number} changed hands" if done.num_turns else ""
     if not undone:
         return f"{what}{turns}. `voicegraph people undo {done.correction_id}` takes it back."
+    if done.num_turns_erased:
+        turns += f"; {done.num_turns_erased} stay as they are, since they, or whom they were of, are erased"
     verdict = f" The two are remembered not to be the same ({done.verdict_id})." if done.verdict_id else ""
     return f"Taken back: {what}{turns}.{verdict}"

@@ -270,7 +270,7 @@ async def erase_turns(tx: Tx, erasure: Erasure, limit: int, *, half_life_days: f
     counts = {"messages": len(ids), "mentions": len(lost), "voices": len(owners), **attached}
     await tx.run(FORGET_CONTEXTS, **of, before=BEFORE, nothing=_CONTEXTS)
     whole = erasure.subject.kind is SubjectKind.SESSION
-    if whole:
+    if erasure.subject.kind is not SubjectKind.PERSON:
         await tx.run(UNCOUNT, **of)
     await tx.run(FORGET_EDGES, **of)
     if whole:

@@ -61,6 +61,8 @@ class Corrected:
     all but these."""
     verdict_id: str | None = None
     """Undoing an automatic merge says that the two are not the same: id of that correction, which can be undone too."""
+    num_turns_erased: int = 0
+    """Of an undo: turns that stay as they are, since they, or whom they were of, are erased."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ DETACH DELETE s
 
 SAVE_MENTIONS_IN_MESSAGES = """
 UNWIND $mentions AS row
-MATCH (m:Message {id: row.target, space: $space, session_id: $session_id})
+MATCH (m:Message {id: row.target, space: $space, session_id: $session_id}) WHERE m.erased_at IS NULL
 MATCH (e:Entity {id: row.entity})
 MERGE (e)-[in:MENTIONED_IN]->(m)
 SET in.surface = row.surface, in.kind = row.kind

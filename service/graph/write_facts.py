@@ -67,7 +67,8 @@ ORDER BY s.started_at, id
 
 SAVE_FACTS = """
 UNWIND $facts AS row
-MATCH (m:Message {space: $space, session_id: $session_id}) WHERE m.id IN row.evidence
+WITH row WHERE NOT EXISTS { MATCH (s:Session {space: $space, id: $session_id}) WHERE row.id IN s.erased_facts }
+MATCH (m:Message {space: $space, session_id: $session_id}) WHERE m.id IN row.evidence AND m.erased_at IS NULL
 WITH row, collect(m) AS evidence WHERE size(evidence) = size(row.evidence)
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.space = $space, f.created_at = datetime(), f.session_id = $session_id
@@ -139,7 +140,8 @@ async def save_facts(
 ) -> None:
     """Write these facts with their evidence and audience; `vectors`: statement → embedding, in the space `embedder`.
 
-    A fact that rests on a message which is not (any more) of this session is not written."""
+    A fact that rests on a message which is not (any more) of this session is not written, nor one that is erased, or rests on
+    what is."""
     await lock_space(tx, space)
     properties = [_properties(fact, extractor, embedder, vectors or {}) for fact in facts]
     batch = [

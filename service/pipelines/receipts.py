@@ -8,11 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import secrets
-import stat
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,18 +19,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from service.errors import VoicegraphError
-from service.types.erasure import Erasure, Probe, Receipt, Subject, SubjectKind
+from service.pipelines import key_files
+from service.types.erasure import Erasure, Probe, Receipt, SubjectKind
 
 VERSION = 1
 """Of the document's form."""
-KEY_BYTES = 32
-"""Of an Ed25519 key."""
-
-
-class ReceiptKeyUnusable(VoicegraphError):
-    code = "receipt_key_unusable"
-    says = "The key of receipts {path} {problem}. Restore it; or move it away, and receipts are signed with a new one."
-    http_status = 500
 
 
 class ReceiptNotGenuine(VoicegraphError):
@@ -66,32 +55,18 @@ def key_id(public: str) -> str:
 
 
 def load_key(path: Path) -> ReceiptKey:
-    """The key in the file, made there when there is none. Raises ReceiptKeyUnusable when others may read it or it is none."""
-    if not path.exists():
-        _make(path)
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ReceiptKeyUnusable(path=path, problem="may be read by others; it needs mode 0600")
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii", errors="replace").strip())
-    except ValueError:
-        key = b""
-    if len(key) != KEY_BYTES:
-        raise ReceiptKeyUnusable(path=path, problem=f"is not a key of {KEY_BYTES} bytes in hexadecimal")
-    return ReceiptKey(Ed25519PrivateKey.from_private_bytes(key))
+    """The key in the file, made there when there is none. Raises KeyFileUnusable when others may read it or it is none."""
+    return _key(key_files.load_key(path))
 
 
-def _make(path: Path) -> None:
-    """Whole and private from the first byte; of two processes that make it at once, one does."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(KEY_BYTES) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileExistsError):
-        os.link(beside, path)
-    beside.unlink()
+def find_key(path: Path) -> ReceiptKey | None:
+    """None where no receipt was given here yet. Raises KeyFileUnusable."""
+    found = key_files.find_key(path)
+    return None if found is None else _key(found)
+
+
+def _key(private: bytes) -> ReceiptKey:
+    return ReceiptKey(Ed25519PrivateKey.from_private_bytes(private))
 
 
 def signed(erasure: Erasure, probe: Probe, stores: Mapping[str, str], key: ReceiptKey, now: datetime) -> Receipt:
@@ -155,5 +130,12 @@ def verified(told: Mapping[str, Any], public: str | None = None) -> dict[str, An
     return read
 
 
-def subject_of(document: Mapping[str, Any]) -> Subject:
-    return Subject(SubjectKind(document["subject"]["kind"]), str(document["subject"]["id"]))
+def read_receipt(path: Path) -> dict[str, Any]:
+    """A handed-out receipt in a file. Raises ReceiptNotGenuine."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ReceiptNotGenuine(problem="the file is not JSON") from error
+    if not isinstance(told, dict):
+        raise ReceiptNotGenuine(problem="the file is not a JSON object")
+    return told

@@ -177,6 +177,7 @@ async def _undo_move(
         tuple(session.session_id for session in sessions),
         None,
         tuple(lost),
+        num_turns_erased=record.get("turns_erased", 0),
     )
 
 
