@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from service.graph.access import read_scope
 from service.graph.accounts import account_id
 from service.graph.driver import Graph, changes
 from service.graph.people import count_people
+from service.graph.write_grants import revoke_grant
 from service.identity.thresholds import CAMPPLUS as SHIPPED
 from service.identity.thresholds import Thresholds, assumed
 from service.pipelines.gallery import Candidates, GalleryReader
@@ -20,7 +24,7 @@ from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.types.people import Assurance, Consent, PersonVoice, Principal, Viewer, VoiceAccess
 from tests.granting import let
-from tests.graph.graph_builders import World, seed
+from tests.graph.graph_builders import SAVE_MERGE, World, seed
 
 CAMPPLUS = EmbeddingSpace("campplus", "test", 192)
 
@@ -30,6 +34,7 @@ async def shipped() -> Thresholds:
 
 
 PEOPLE = ("ana", "ben", "cleo", "opted_out")
+UNMERGE = "MATCH (:Person {id: $person})-[m:MERGED_INTO]->() DELETE m"
 SET_VOICE_ACCESS = "MATCH (s:Space {id: $space}) SET s.voice_access = $access"
 
 
@@ -256,3 +261,82 @@ def _at_cosine(of: str, cosine: float) -> Samples:
     toward, other = _direction(of), _direction("somebody else")
     across = other - float(toward @ other) * toward
     return np.asarray(cosine * toward + (1 - cosine**2) ** 0.5 * across / np.linalg.norm(across), dtype=np.float32)
+
+
+HOLDERS: dict[str, tuple[str | None, tuple[str, ...], tuple[str, ...]] | None] = {
+    "nobody": None,
+    "ana": ("ana", (), ("ask",)),
+    "a device": (None, (), ("ask",)),
+    "ana's device": (None, ("ana",), ("ask",)),
+    "ana, who may ask for ben": ("ana", ("ben",), ("ask",)),
+    "who reads all": (None, (), ("read_all",)),
+}
+"""Who holds the token: whose it is, whom it is let ask for, and what it may do."""
+VOICES = {"": None, "ana": a_voice("ana"), "ben": a_voice("ben"), "a stranger": a_voice("x"), "opted_out": a_voice("opted_out")}
+NOT_TAKEN = {"a stranger": Refusal.VOICE_NOT_RECOGNISED, "opted_out": Refusal.VOICE_OPTED_OUT}
+
+
+def _expected(access: VoiceAccess, holder: str, voice: str, named: str) -> tuple[list[str], Assurance] | Refusal:
+    """DESIGN §5, written down once more: with whose eyes it is asked (all of them together), and how sure that is."""
+    own, let, scopes = HOLDERS[holder] or (None, (), ())
+    may = {"ana", "ben", "cleo"} if "read_all" in scopes else {*let, *([own] if own else [])}
+    if voice and access is VoiceAccess.NEVER:
+        return Refusal.VOICE_NOT_USED_HERE
+    if voice and holder == "nobody" and access is VoiceAccess.NARROW:
+        return Refusal.VOICE_ALONE_NOT_ALLOWED
+    if voice in NOT_TAKEN:
+        return NOT_TAKEN[voice]
+    levels = {(0, 0): Assurance.NONE, (0, 1): Assurance.VOICE, (1, 0): Assurance.TOKEN, (1, 1): Assurance.TOKEN_AND_VOICE}
+    level = levels[int(holder != "nobody"), int(bool(voice))]
+    if named:
+        if named not in may:
+            return Refusal.MAY_NOT_ACT_FOR
+        return Refusal.VOICE_CONTRADICTS if voice not in ("", named) else ([named], level)
+    if not voice:
+        return [own] if own else [], level
+    if holder == "nobody" or voice in may:
+        return [voice], level
+    return ([voice, own], level) if own else Refusal.MAY_NOT_ACT_FOR
+
+
+async def test_every_combination_of_token_voice_name_and_policy_opens_what_it_is_to(home: World, door: Door) -> None:
+    """360 of them; with a token a voice never opens anything that the token would not."""
+    tokens = {name: await a_token(home, one[0], one[1], *one[2]) if one else None for name, one in HOLDERS.items()}
+    people = {"": None, "ana": home.person("ana"), "ben": home.person("ben"), "nobody known": "nobody known"}
+    wrong, checked = [], 0
+    for access in VoiceAccess:
+        await home.graph.write(changes, SET_VOICE_ACCESS, space=home.space, access=access.value)
+        for (holder, token), (voice, heard), (named, person) in product(tokens.items(), VOICES.items(), people.items()):
+            asked = {"principal": token, "voice": heard, "as_person": person}
+            viewer = await resolve_viewer(home.graph, door.gallery, space=home.space, thresholds=shipped, **asked)  # type: ignore[arg-type]
+            expected = _expected(access, holder, voice, named)
+            if isinstance(viewer, ViewerRefused):
+                found: object = viewer.code
+            else:
+                everything = holder == "who reads all" and not voice and not named
+                assert viewer.reads_all is everything and viewer.unknown_hearer is not bool(viewer.hearers or everything)
+                assert viewer.asker == (viewer.hearers[0] if viewer.hearers else None)
+                assert viewer.principal is None or viewer.principal.account_id == (token.account_id if token else None)
+                names = {id: name for name, id in people.items()}
+                found = ([names[id] for id in viewer.hearers], viewer.assurance)
+                own, let, scopes = HOLDERS[holder] or (None, (), ())
+                through = set(let) & set(found[0][:1]) if viewer.asker != people.get(own or "") else set()
+                assert bool(viewer.grants) is bool(through and "read_all" not in scopes)
+            checked += 1
+            if found != expected:
+                wrong.append((access, holder, voice, named, found, expected))
+    assert checked == len(VoiceAccess) * len(HOLDERS) * len(VOICES) * len(people) == 360 and not wrong
+
+
+async def test_leave_is_looked_up_at_each_question_and_follows_confirmed_merges_only(home: World, door: Door) -> None:
+    token = await a_token(home, None, ("ana",))
+    (grant,) = (await door(principal=token, as_person=home.person("ana"))).grants  # type: ignore[union-attr]
+    for confirmed in (False, True):
+        await home.graph.write(changes, SAVE_MERGE, person=home.person("ana"), into=home.person("cleo"), confirmed=confirmed)
+        answer = await door(principal=token, as_person=home.person("cleo"))
+        assert isinstance(answer, Viewer) is confirmed
+        await home.graph.write(changes, UNMERGE, person=home.person("ana"))
+    forged = replace(token, may_act_for=frozenset({home.person("ben")}))
+    assert _code(await door(principal=forged, as_person=home.person("ben"))) is Refusal.MAY_NOT_ACT_FOR
+    await home.graph.write(revoke_grant, home.space, grant, actor="test", why="", at=datetime.now(UTC))
+    assert _code(await door(principal=token, as_person=home.person("ana"))) is Refusal.MAY_NOT_ACT_FOR
