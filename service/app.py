@@ -150,6 +150,7 @@ def create_app(
         docs_url="/docs" if settings.development else None,
         redoc_url=None,
         openapi_url="/openapi.json" if settings.development else None,
+        redirect_slashes=False,  # it would lead wherever the Host header says
     )
     schema = make_schema(development=settings.development)
     app.include_router(graphql_router(runtime, schema, settings.development, config, trusted=trusted, origins=settings.origins))
