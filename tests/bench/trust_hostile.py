@@ -1,9 +1,9 @@
 """Does the service stand what people send who mean harm? 5,000 requests over HTTP to a service as a user starts it: no fault of
 its own, nothing of others, and no more memory at the end than after the first 500.
 
-`python -m tests.bench.trust --parts hostile [--quick] [--json PATH]`; part of NAME=trust. What is
-sent: tests/hostile/requests.py. Rates are not limited here, or most would end at that. With NEO4J_URI the server of that address is used, in two spaces that are
-forgotten again; without, one is started."""
+`python -m tests.bench.trust --parts hostile [--quick] [--json PATH]`; part of NAME=trust. tests/hostile/requests.py has what is
+sent. Rates are not limited here, or most would end at that. With NEO4J_URI the server of that address is used, in two spaces
+that are forgotten again; without, one is started."""
 
 from __future__ import annotations
 
