@@ -64,6 +64,7 @@ from service.graph.deliveries import DeliveryStatus
 from service.graph.messages import count_messages, list_messages
 from service.graph.people import count_people, list_people
 from service.graph.sessions import count_sessions, list_sessions
+from service.pipelines.viewer import known_hearers
 from service.types.people import Assurance
 
 strawberry.enum(Assurance, name="Assurance", description="How sure it is who asks.")
@@ -529,11 +530,12 @@ class Schema(strawberry.Schema):
 async def _viewer(info: Any, asker: AskerInput | None) -> ViewerType:
     reading = await info.context.reading(asker.asked() if asker else None)
     viewer = reading.viewer
+    known = await known_hearers(reading.graph, viewer)
     return ViewerType(
         assurance=viewer.assurance,
         space=viewer.space,
-        num_hearers=len(viewer.hearers),
-        unknown_hearer=viewer.unknown_hearer,
+        num_hearers=len(known),
+        unknown_hearer=viewer.unknown_hearer or len(known) < len(viewer.hearers),
         reads_all=reading.scope.reads_all,
         reading=reading,
     )

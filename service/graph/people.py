@@ -175,6 +175,21 @@ async def list_same_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> tupl
     return tuple(sorted({*ids, *(row["id"] for row in found)}))
 
 
+LIST_SHOWN = """
+UNWIND $ids AS wanted
+MATCH (:Person {id: wanted, space: $space}) (()-[:MERGED_INTO]->()){0,12} (shown:Person {space: $space})
+WHERE NOT EXISTS { (shown)-[:MERGED_INTO]->() }
+RETURN wanted, shown.id AS shown
+"""
+
+
+async def list_known(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> frozenset[str]:
+    """Those of `ids` that name somebody whom the viewer knows of, under an id of before a merge, too."""
+    shown = {row["wanted"]: row["shown"] for row in await rows(tx, LIST_SHOWN, space=scope.space, ids=list(ids))}
+    known = await find_people(tx, scope, list(shown.values()))
+    return frozenset(id for id in ids if shown.get(id) in known)
+
+
 def _person(row: Mapping[str, Any]) -> Person:
     record = dict(row["person"])
     aliases, encoders = tuple(record.pop("aliases")), tuple(sorted(record.pop("encoders")))

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from service.errors import InvalidInput
-from service.graph.access import list_known_people
+from service.graph.access import list_known_people, read_scope
 from service.graph.driver import Graph, Tx
 from service.graph.grants import list_leave
+from service.graph.people import list_known
 from service.graph.spaces import find_space
 from service.identity.ask import AskConfig, verify
 from service.identity.thresholds import Thresholds
@@ -226,3 +227,19 @@ def _assurance(principal: Principal | None, verdict: VoiceVerdict | None) -> Ass
 
 def _refuse(code: Refusal, verdict: VoiceVerdict | None = None, **facts: str) -> ViewerRefused:
     return ViewerRefused(code, _SAYS[code].format(**facts), verdict)
+
+
+async def known_hearers(graph: Graph, viewer: Viewer) -> frozenset[str]:
+    """Those of the hearers whom who asks knows of, themselves included: by what they may see alone. Of anybody else it is not
+    told whether they exist: who names an id, or plays a voice, would learn it."""
+    alone = replace(
+        viewer,
+        hearers=(viewer.asker,) if viewer.asker else (),
+        unknown_hearer=False,
+        reads_all=viewer.asker is None and viewer.principal is not None and "read_all" in viewer.principal.scopes,
+    )
+    return await graph.read(_known, alone, viewer.hearers) | ({viewer.asker} if viewer.asker else frozenset())
+
+
+async def _known(tx: Tx, alone: Viewer, ids: Sequence[str]) -> frozenset[str]:
+    return await list_known(tx, await read_scope(tx, alone), ids)
