@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from service.api.bearers import Bearers
 from service.api.context import Runtime
@@ -23,6 +24,7 @@ from service.api.jobs import runner
 from service.api.key_sets import KeysConfig, KeySets
 from service.api.old_leave import move_old_leave
 from service.api.rates import RateConfig, Rates
+from service.api.retention import retention_router
 from service.api.schema import make_schema
 from service.api.stream import StreamConfig, stream_router
 from service.api.stream_following import Following, take_up
@@ -49,6 +51,7 @@ from service.pipelines.leave import expire_grants
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.pipelines.reception import Reception
+from service.pipelines.retention import expire_sessions
 from service.pipelines.webhook_call import CallConfig
 from service.pipelines.webhook_secrets import find_key
 from service.pipelines.webhook_worker import WebhookWorker, WorkerConfig, expire_events
@@ -64,6 +67,10 @@ SWEEP_SECONDS = 600.0
 """How often what has had its time is deleted: uploads that waited too long, voices of people never asked, sounds, questions, a
 model's answers, what meetings' backends delivered, what happened."""
 
+
+NO_TRACES: TelemetryConfig = {"tracing": False, "operation_spans": False, "logs": False, "auto_configure": False}
+"""Of FastAPI itself: it would tell an OpenTelemetry that is set up in the process what stands in addresses, where some backends
+put their secret, and in errors. How many requests there were and how long they took, it may."""
 
 MODEL_CALLS = 3
 """Of a language model, one after the other, that one request may wait for: two rounds judged, and the answer."""
@@ -150,11 +157,13 @@ def create_app(
         docs_url="/docs" if settings.development else None,
         redoc_url=None,
         openapi_url="/openapi.json" if settings.development else None,
+        telemetry=NO_TRACES,
         redirect_slashes=False,  # it would lead wherever the Host header says
     )
     schema = make_schema(development=settings.development)
     app.include_router(graphql_router(runtime, schema, settings.development, config, trusted=trusted, origins=settings.origins))
     app.include_router(rest_router(runtime, config))
+    app.include_router(retention_router(runtime))
     app.include_router(stream_router(runtime, stream or StreamConfig(), settings.origins))
     app.include_router(hooks_router(runtime, hooks))
     app.add_exception_handler(VoicegraphError, told)
@@ -190,6 +199,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         lambda: runtime.uses.write(graph),
         lambda: expire_grants(graph),
         erasures,
+        lambda: expire_sessions(graph, runtime.services.erase, incident),
         lambda: expire_all_voices(graph),
         lambda: close_left_meetings(graph, [(one.space, one.name) for one in runtime.services.sources.all().values()]),
         lambda: expire_deliveries(graph),

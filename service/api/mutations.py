@@ -76,8 +76,9 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
-        description="Record that a person let their voice be remembered, or what they feel and are like be inferred, or took "
-        "that back; obeyed in the same transaction. The person's own token, or the scope `admin`."
+        description="Record that a person let their voice be remembered, turns be told by it, sounds be kept, or what they "
+        "feel and are like be inferred, or took that back; obeyed in the same transaction, and by all that is heard from then "
+        "on. The person's own token, or the scope `admin`."
     )
     async def record_consent(
         self,

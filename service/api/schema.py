@@ -14,6 +14,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from service.api import accounts as account_api
+from service.api import consents as consent_api
 from service.api import corrections as correction_api
 from service.api import deliveries as delivery_api
 from service.api import entities as entity_api
@@ -26,6 +27,7 @@ from service.api import jobs as job_api
 from service.api import names as name_api
 from service.api import personas as persona_api
 from service.api import profiles as profile_api
+from service.api import retention as retention_api
 from service.api import search as search_api
 from service.api import shares as share_api
 from service.api import sounds as sound_api
@@ -35,6 +37,7 @@ from service.api import who as who_api
 from service.api.accounts import AccountType
 from service.api.characters import WholeTexts
 from service.api.connections import After, Before, Connection, First, Last, Node, connection
+from service.api.consents import ConsentRecordType
 from service.api.context import Info, local_id
 from service.api.corrections import CorrectionType, SplitPreviewType
 from service.api.cursors import page
@@ -55,6 +58,7 @@ from service.api.names import NameProposalType, NameStatus
 from service.api.outcomes import InvalidInput, NotAllowed, NotFound, VoiceNotAccepted, expected
 from service.api.personas import AffectType, PersonaType
 from service.api.profiles import ProfileType
+from service.api.retention import KeptType
 from service.api.search import SEARCH, AskedAt, Asker, AskerInput, AskOutcome, Explain, Narrowed, SearchOutcome, Zone
 from service.api.shares import SharedPersonaType
 from service.api.spaces import EncoderType, SpaceType
@@ -341,6 +345,22 @@ class Query:
         return await persona_api.affect(info.context, person_id, page(first, after, last, before))
 
     @strawberry.field(
+        description="What somebody said about being known, heard or read, the newest first: the asker's own, while nobody else "
+        "listens; anybody's with the scope `admin`.",
+        metadata=LIST,
+    )
+    async def consents(
+        self,
+        info: Info,
+        person_id: Whose = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[ConsentRecordType]:
+        return await consent_api.consents(info.context, person_id, page(first, after, last, before))
+
+    @strawberry.field(
         description="Who is this? Voices that nobody has a name for and the viewer has heard, those heard last first: messages "
         "left unresolved, by voice of their session, and people without a name.",
         metadata=LIST,
@@ -516,6 +536,12 @@ class Query:
     @strawberry.field(description="The tenant of this token, or of voices without one.")
     async def space(self, info: Info) -> SpaceType:
         return await space_api.space(info.context)
+
+    @strawberry.field(
+        description="How long what is kept here, in each place where personal data lives; as a page: /v1/retention."
+    )
+    async def retention(self, info: Info) -> list[KeptType]:
+        return await retention_api.retention(info.context)
 
     @strawberry.field(description="Speaker encoders this service knows.")
     async def encoders(self, info: Info) -> list[EncoderType]:

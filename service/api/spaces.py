@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
 from graph_schema.schema import VOICE_SPACES
+from service.api.consents import evidence_of
 from service.api.context import Context, global_id, local_id
 from service.api.context import NotAllowed as Refused
 from service.api.jobs import once_per_key
@@ -18,7 +20,16 @@ from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, find_space, save_space
 from service.pipelines.consents import record_consent
 from service.pipelines.enrol import VoiceKnown, rename
-from service.types.people import AccessPolicy, AnonymousVoices, Consent, ConsentPurpose, Principal, SpaceSettings, VoiceAccess
+from service.types.people import (
+    AccessPolicy,
+    AnonymousVoices,
+    Consent,
+    ConsentPurpose,
+    OptOuts,
+    Principal,
+    SpaceSettings,
+    VoiceAccess,
+)
 from service.types.plain import short
 
 strawberry.enum(AccessPolicy, name="AccessPolicy", description="Who may read a message; each includes the ones before it.")
@@ -26,8 +37,7 @@ strawberry.enum(VoiceAccess, name="VoiceAccess", description="What a voice may d
 strawberry.enum(
     AnonymousVoices, name="AnonymousVoices", description="What becomes of the voices of people who were never asked."
 )
-strawberry.enum(Consent, name="ConsentState", description="State of a consent.")
-strawberry.enum(ConsentPurpose, name="ConsentPurpose", description="What somebody may agree to.")
+strawberry.enum(OptOuts, name="OptOuts", description="By what those are known again who refused to be known.")
 MAX_DAYS = 3_650
 
 
@@ -50,6 +60,8 @@ class SpaceType:
     workplace: bool = strawberry.field(description="Nothing is inferred of how people feel or what they are like.")
     keeps_sound: bool = strawberry.field(description="Pieces of sound are kept of who granted `KEEP_AUDIO`.")
     sound_days: int = strawberry.field(description="Days that sounds of who granted it are kept, and their pieces.")
+    session_days: int | None = strawberry.field(description="Days that sessions are kept; null: until they are erased.")
+    opt_outs: OptOuts = strawberry.field(description="By what those are known again who refused to be known.")
 
     @classmethod
     def from_record(cls, space: SpaceSettings) -> SpaceType:
@@ -63,6 +75,8 @@ class SpaceType:
             workplace=space.workplace,
             keeps_sound=space.keeps_sound,
             sound_days=space.sound_days,
+            session_days=space.session_days,
+            opt_outs=space.opt_outs,
         )
 
 
@@ -93,6 +107,17 @@ class ConsentRecordedType:
 class ConsentInput:
     text_version: str = strawberry.field(description="Version of the text they agreed to.")
     channel: str = strawberry.field(description="How they said so: spoken, form, paper, …")
+    said_at: datetime | None = strawberry.field(
+        default=None, description="When, with its zone; now unless told. Of a purpose the newest holds."
+    )
+    evidence: str | None = strawberry.field(default=None, description="What proves it: where the form is, who heard it, …")
+    evidence_upload_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Instead: an upload, of which the hash is kept. The thing itself is yours to keep."
+    )
+    although_opted_out: bool = strawberry.field(
+        default=False,
+        description="Of an enrolment: also if the voice is taken for that of somebody who refused. Needs the scope `admin`.",
+    )
 
 
 @strawberry.input(description="Policies to change; what is left out stays.")
@@ -108,6 +133,12 @@ class SpacePolicyInput:
     )
     keeps_sound: bool | None = strawberry.field(default=None, description="False: the pieces of sound are gone at once.")
     sound_days: int | None = strawberry.field(default=None, description="Fewer: what is older is gone by the next sweep.")
+    session_days: int | None = strawberry.field(
+        default=None,
+        description="Sessions held and written longer ago are erased by the next sweep, with all that was made of them; 0: "
+        "none are.",
+    )
+    opt_outs: OptOuts | None = strawberry.field(default=None, description="Holds for who refuses from now on.")
 
 
 EnrolOutcome: TypeAlias = Annotated[
@@ -141,20 +172,24 @@ def encoders(context: Context) -> list[EncoderType]:
 
 async def enrol(context: Context, name: str, upload_id: str, consent: ConsentInput, key: str) -> EnrolledType:
     principal = context.allowed("ingest", "enrol a voice")
+    if consent.although_opted_out:
+        context.allowed("admin", "enrol a voice although it is taken for that of somebody who refused")
     clip = context.upload(upload_id)
-    name, version, channel = short("name", name), short("textVersion", consent.text_version), short("channel", consent.channel)
+    name, agreed = short("name", name), await _agreed(context, consent)
+    insisted = {"although_opted_out": True} if consent.although_opted_out else {}
 
     async def do() -> Mapping[str, Any]:
         try:
             async with context.runtime.front.voices.turn(urgent=False):
+                by = principal.account_id
                 person = await context.services.enrol(
-                    space=context.space, name=name, clip=clip, text_version=version, channel=channel
+                    space=context.space, name=name, clip=clip, recorded_by=by, **agreed, **insisted
                 )
         except VoiceKnown:
             raise VoiceTaken() from None
         return {"person_id": person}
 
-    body = {"name": name, "upload": upload_id, "text_version": version, "channel": channel}
+    body = {"name": name, "upload": upload_id, **_plain(agreed), **insisted}
     done = await once_per_key(context, principal, "enrol", key, body, do)
     return EnrolledType(person_id=_person(done))
 
@@ -175,9 +210,9 @@ async def name_person(context: Context, person_id: str, name: str, key: str) -> 
 async def save_consent(
     context: Context, person_id: str, state: Consent, consent: ConsentInput, purpose: ConsentPurpose, key: str
 ) -> ConsentRecordedType:
-    person_id, version = local_id(person_id), short("textVersion", consent.text_version)
-    channel = short("channel", consent.channel)
+    person_id = local_id(person_id)
     principal = await _about(context, person_id, "record somebody's consent")
+    agreed = await _agreed(context, consent)
     if state is Consent.UNKNOWN:
         raise BadInput(what="state", given="UNKNOWN", needed="what the person said: GRANTED, WITHDRAWN or OPTED_OUT")
 
@@ -187,15 +222,34 @@ async def save_consent(
             space=context.space,
             person_id=person_id,
             state=state,
-            text_version=version,
-            channel=channel,
             purpose=purpose.value,
+            recorded_by=principal.account_id,
+            marker=context.services.marker,
+            **agreed,
         )
         return {"person_id": person_id, "consent_id": consent_id}
 
-    body = {"person": person_id, "state": state, "text_version": version, "channel": channel, "purpose": purpose}
+    body = {"person": person_id, "state": state, "purpose": purpose, **_plain(agreed)}
     done = await once_per_key(context, principal, "record_consent", key, body, do)
     return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
+
+
+async def _agreed(context: Context, consent: ConsentInput) -> dict[str, Any]:
+    """As record_consent and Enrol take it. Raises InvalidInput."""
+    if consent.said_at is not None and consent.said_at.tzinfo is None:
+        raise BadInput(what="`saidAt`", given=f"{consent.said_at.isoformat()} without a zone", needed="a time with its zone")
+    return {
+        "text_version": short("textVersion", consent.text_version),
+        "channel": short("channel", consent.channel),
+        "at": consent.said_at,
+        "evidence": await evidence_of(context, consent.evidence, consent.evidence_upload_id),
+    }
+
+
+def _plain(agreed: Mapping[str, Any]) -> dict[str, Any]:
+    """For a job's body: what was left out stands for nothing, so that keys of before mean the same."""
+    given = {name: value for name, value in agreed.items() if value is not None}
+    return given | ({"at": given["at"].isoformat()} if "at" in given else {})
 
 
 async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str) -> SpaceType:
@@ -204,8 +258,12 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
     for what, days in (("anonymousDays", policy.anonymous_days), ("soundDays", policy.sound_days)):
         if days is not None and not 1 <= days <= MAX_DAYS:
             raise BadInput(what=what, given=days, needed=f"1 to {MAX_DAYS}")
-    named = {"access", "voice_access", "anonymous_voices", "anonymous_days", "workplace", "keeps_sound", "sound_days"}
+    if policy.session_days is not None and not 0 <= policy.session_days <= MAX_DAYS:
+        raise BadInput(what="sessionDays", given=policy.session_days, needed=f"0 to {MAX_DAYS}")
+    named = [field.name for field in fields(SpacePolicyInput)]
     changed = {name: value for name in sorted(named) if (value := getattr(policy, name)) is not None}
+    if policy.session_days == 0:
+        changed["session_days"] = None
 
     async def do() -> Mapping[str, Any]:
         before = await graph.write(ensure_space, SpaceSettings(context.space))

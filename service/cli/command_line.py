@@ -9,6 +9,7 @@ import typer
 from service.cli import (
     accounts,
     calibrate,
+    consents,
     corrections,
     engines,
     entities,
@@ -22,6 +23,7 @@ from service.cli import (
     memory,
     personas,
     replay,
+    retention,
     showing,
     sounds,
     tokens,
@@ -46,6 +48,8 @@ identity.add_to(app, memory.people)
 images.add_to(app)
 personas.add_to(app)
 sounds.add_to(app)
+consents.add_to(app)
+retention.add_to(app)
 corrections.add_to(memory.people)
 accounts.add_to(memory.people)
 machine.add_to(app)
