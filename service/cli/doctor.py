@@ -10,32 +10,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from service.cli.checks import Check, State
+from service.cli.doctor_access import check_issuers, check_tokens
 from service.errors import VoicegraphError
 
 if TYPE_CHECKING:
     from service.settings import Settings
-
-
-class State(StrEnum):
-    OK = "ok"
-    LATER = "later"
-    """Not there yet; comes by itself on first use."""
-    OPTIONAL = "optional"
-    """Missing, and only needed for what was not chosen."""
-    MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    name: str
-    state: State
-    found: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,4 +201,6 @@ async def examine(settings: Settings) -> tuple[Check, ...]:
         *await check_neo4j(settings),
         *check_models(settings),
         *await check_language_model(settings),
+        check_tokens(settings),
+        *await check_issuers(settings, DoctorConfig().patience),
     )

@@ -226,7 +226,8 @@ def doctor(as_json: AsJson = False) -> None:
 
     Example: voicegraph doctor
     """
-    from service.cli.doctor import State, examine
+    from service.cli.checks import State
+    from service.cli.doctor import examine
     from service.settings import load_settings
 
     checks = asyncio.run(examine(load_settings()))

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from service.api.tokens import issue
+from service.cli.checks import Check, State
 from service.cli.command_line import run
-from service.cli.doctor import Check, DoctorConfig, State, check_disk, check_language_model, check_models, check_packages
+from service.cli.doctor import DoctorConfig, check_disk, check_language_model, check_models, check_packages
+from service.cli.doctor_access import check_issuers, check_tokens
 from service.settings import load_settings
 from tests.chat_server import serving
+from tests.oidc_server import SigningKey, oidc_server
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +95,25 @@ async def test_a_language_model_is_told_with_where_what_is_said_goes(tmp_path: P
         assert server.asked == [] and not (tmp_path / "data").exists(), "it asked or made something"
     gone = await checked()
     assert gone.state is State.MISSING and "chat_unreachable" in gone.found
+
+
+async def test_who_gets_in_is_told_and_a_provider_that_does_not_answer_is_missing(tmp_path: Path) -> None:
+    settings = load_settings()
+    assert "none" in check_tokens(settings).found and [c.found.split(":")[0] for c in await check_issuers(settings, 1.0)] == [
+        "none"
+    ]
+    issue(settings.tokens_file, subject="boss", space="home", scopes=["admin", "read_all"])
+    found = check_tokens(settings).found
+    assert found == "1; 1 may read everything; 1 may administer; 1 never expire"
+    with oidc_server() as idp:
+        table = f'[issuers.{{}}]\nissuer = "{idp.issuer}{{}}"\naudience = "voicegraph"\nspace = "home"\n'
+        settings.issuers_path.write_text(table.format("here", "") + table.format("gone", "/nowhere"))
+        here, gone = await check_issuers(settings, 5.0)
+        assert (here.state, gone.state) == (State.OK, State.MISSING) and "1 keys" in here.found and "404" in gone.found
+        idp.keys = [SigningKey.made("p", "PS256")]
+        (one, _) = await check_issuers(settings, 5.0)
+        assert one.state is State.MISSING and "PS256" in one.found
+    settings.issuers_path.write_text("[issuers")
+    settings.tokens_file.chmod(0o644)
+    (broken,) = await check_issuers(settings, 1.0)
+    assert (broken.state, check_tokens(settings).state) == (State.MISSING, State.MISSING)
