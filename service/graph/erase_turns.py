@@ -304,7 +304,7 @@ async def erase_voices_of_session(tx: Tx, erasure: Erasure) -> int:
 async def erase_facts(tx: Tx, erasure: Erasure, limit: int, ids: Collection[str], *, half_life_days: float) -> int:
     """At most `limit` of the facts `ids` that there still are; how many."""
     await lock_space(tx, erasure.space)
-    left = [row["id"] for row in await rows(tx, LIST_FACTS_LEFT, space=erasure.space, ids=sorted(ids), limit=limit)]
+    left = [row["id"] for row in await rows(tx, LIST_FACTS_LEFT, space=erasure.space, ids=sorted(set(ids)), limit=limit)]
     if not left:
         return 0
     gone = await rows(tx, FORGET_FACTS, space=erasure.space, ids=left)

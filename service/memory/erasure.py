@@ -40,6 +40,14 @@ def holds(text: str, names: Collection[str]) -> bool:
     return bool(names) and _names(names).search(normal(text)) is not None
 
 
+def without_names(text: str, names: Collection[str]) -> str:
+    """With a mark where one of `names` stood."""
+    if not names:
+        return text
+    mended = _names(names).sub(REDACTED, text)
+    return REDACTED if holds(mended, names) else mended  # written in other letters than the name is
+
+
 def facts_that_go(seen: Iterable[FactSeen], names: Collection[str], shared: Collection[str]) -> tuple[str, ...]:
     """Ids of those without support by what stays, and of those about who is erased."""
     return tuple(sorted({fact.id for fact in seen if _goes(fact, names, shared)}))
@@ -109,10 +117,7 @@ def redacted(held: Held, needles: Needles) -> Any:
         return ERASED
     for form in needles.forms:
         value = value.replace(form, ERASED)
-    if not names:
-        return value
-    value = _names(names).sub(REDACTED, value)
-    return REDACTED if holds(value, names) else value  # written in other letters than the name is
+    return without_names(value, names)
 
 
 def _has_id(held: Held, needles: Needles) -> bool:
@@ -123,7 +128,7 @@ def _has_id(held: Held, needles: Needles) -> bool:
 
 
 def _has_name(held: Held, needles: Needles) -> bool:
-    if held.label in ("Erasure", "Receipt", "OptOut", "Webhook") or held.property == "id":
+    if held.label == "Webhook" or held.property == "id" or (held.label in KEEPS and held.property != "why"):
         return False
     if (held.label, held.property) in OTHERS_WORDS | OTHERS_NAMES:
         return False

@@ -18,7 +18,7 @@ from service.graph.erase import (
 from service.graph.erase_turns import list_facts_seen, list_turns_of
 from service.graph.merges import list_merges
 from service.graph.write_sessions import SessionBusy
-from service.memory.erasure import facts_that_go, names_of
+from service.memory.erasure import facts_that_go, names_of, without_names
 from service.types.erasure import Erasure, Subject, SubjectKind
 from service.types.memory import SessionStatus
 
@@ -27,7 +27,7 @@ async def plan(
     tx: Tx, space: str, subject: Subject, *, id: str, asked_by: str, why: str, at: datetime, own: bool = False
 ) -> Erasure:
     """Of a person, everybody merged with them: what is shown as theirs is theirs. `own`: they ask themselves, and an automatic
-    merge, which widens nothing, lets nobody take away what may be somebody else's.
+    merge, which widens nothing, lets nobody take away what may be somebody else's. A reason keeps no name: the receipt has it.
 
     Raises NotFound; SessionBusy for a session, or a message of one, that is still written."""
     begun = Erasure(id=id, space=space, subject=subject, asked_by=asked_by, why=why, at=at)
@@ -58,6 +58,7 @@ async def _person(tx: Tx, begun: Erasure, own: bool) -> Erasure:
     sources = await list_sources(tx, begun.space, sessions)
     return replace(
         begun,
+        why=without_names(begun.why, (*names, *shared)),
         people=known.people,
         names=names,
         shared_names=shared,

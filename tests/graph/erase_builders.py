@@ -4,7 +4,7 @@ other means than the product's: in the dump of the whole space."""
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ MATCH (session:Session {id: $session, space: $space}), (track:LocalSpeaker {id: 
 MATCH (his)-[:FOR]->(audience:Audience)
 SET session.title = 'Tea with Dana Quill and Ben', session.roster = [$dana, $ben], session.sounds_of = [$dana, $ben],
     track.label = 'Dana Quill', his.said_to = ['Dana Quill', 'cleo'],
-    his.marks = '[{"aspect":"feeling","target":"Dana"},{"aspect":"feeling","target":"ladders"}]', his.affect_of = $ben
+    his.marks = '[{"aspect": "feeling", "target": "Dana", "intensity": 0.5, "polarity": 1.0}, {"aspect": "attitude", "target": "ladders", "intensity": 0.5, "polarity": 1.0}]', his.affect_of = $ben
 CREATE (own:Fact {id: $space + '/own', space: $space, created_at: datetime(), session_id: $session, kind: 'statement',
           statement: '{speaker} hid the sapphire', said_at: hers.said_at, extractor: 'test'})-[:EVIDENCED_BY {role: 'source'}]->(hers),
   (owes:Fact {id: $space + '/owes', space: $space, created_at: datetime(), session_id: $session, kind: 'statement',
@@ -119,7 +119,7 @@ class Household:
     def account(self) -> str:
         return derived("account", self.space, "dana")
 
-    def eraser(self, *, batch: int = 500, config: EraseConfig | None = None) -> Erase:
+    def eraser(self, *, batch: int = 500, graph: Graph | None = None) -> Erase:
         async def forget_mirrored(space: str, ids: Sequence[str]) -> None:
             assert space == self.space
             self.forgotten += [id for id in ids if id not in self.forgotten]
@@ -129,13 +129,13 @@ class Household:
 
         sweep = SweepConfig(turns=batch, facts=batch, some=batch, audiences=batch, moved=batch)
         return Erase(
-            self.graph,
+            graph or self.graph,
             lambda: load_key(self.folder / "receipts.key"),
             Ledger(self.folder / "erasures.jsonl"),
             Files(self.folder / "uploads", self.folder / "meetings", self.folder / "chat"),
             forget_mirrored=forget_mirrored,
             embedder=embedder,
-            config=config or EraseConfig(sweep=sweep),
+            config=EraseConfig(sweep=sweep),
         )
 
     async def dump(self) -> Dump:
@@ -151,6 +151,8 @@ class Household:
                 continue
             told = {k: v for k, v in one.items() if not _is_proof(labels[0], k, v, self.dana)}
             text = json.dumps(told, ensure_ascii=False).lower()
+            if labels == ["Receipt"]:
+                text = text.replace(self.dana, "")
             found += [f"{labels[0]} {needle}: {text[:300]}" for needle in needles if needle in text]
         return found
 
@@ -160,7 +162,7 @@ def _is_proof(label: str, key: str, value: Any, dana: str) -> bool:
     audit = label == "AuditEvent" and key in ("target", "actor", "id")
     others = label == "Message" and key == "text" and not any(word in str(value).lower() for word in WORDS)
     gave = label == "GAVE" and key == "from"
-    return tombstone or audit or others or gave or label == "Receipt"
+    return tombstone or audit or others or gave
 
 
 async def a_household(graph: Graph, space: str, folder: Path) -> Household:
@@ -187,4 +189,20 @@ async def told(household: Household, query: str, **more: Any) -> list[dict[str, 
     return await household.graph.read(rows, query, space=household.space, **more)
 
 
-Work = Callable[[], Awaitable[object]]
+class Broken(Exception):
+    pass
+
+
+class Breaking(Graph):
+    """The same database, to a process that ends with its `last` transaction."""
+
+    def __init__(self, graph: Graph, last: int) -> None:
+        super().__init__(graph._driver, graph.config, graph.version)
+        self.left = last
+
+    async def write(self, work: Any, *args: Any, **kwargs: Any) -> Any:
+        done = await super().write(work, *args, **kwargs)
+        self.left -= 1
+        if self.left <= 0:
+            raise Broken
+        return done

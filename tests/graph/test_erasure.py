@@ -6,15 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from service.errors import NotFound
 from service.graph.access import read_scope
-from service.graph.driver import Graph
+from service.graph.driver import Graph, changes
+from service.graph.forget_space import forget_space
 from service.graph.messages import list_messages
 from service.graph.paging import Page
-from service.types.erasure import Subject, SubjectKind
+from service.graph.write_facts import fact_id, save_facts
+from service.pipelines.receipts import portable, verified
+from service.types.erasure import Erasing, Subject, SubjectKind
+from service.types.facts import Fact, FactKind
+from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
-from tests.graph.erase_builders import Household, a_household
+from tests.conftest import CREATE_SPACE
+from tests.graph.correction_builders import correct, message, session_id
+from tests.graph.erase_builders import Breaking, Broken, Household, a_household, told
 
 NODES = "MATCH (n {space: $space}) RETURN n.id AS id, labels(n)[0] AS label"
+CONTEXTS = """
+MATCH (m:Message {space: $space}) WHERE m.text IS NOT NULL
+RETURN m.id AS id, m.embedding__e5_small_v2_q__context IS NOT NULL AS has
+"""
+HERS = {"I hid the sapphire in the teapot.", "Ben, bring the ladder on Friday.", "Zanzibar is where I go in May."}
 
 
 @pytest.fixture
@@ -31,23 +44,111 @@ async def read_by(household: Household, person: str | None) -> list[str]:
     return [m.text or "" for m in page.items]
 
 
-async def test_a_person_is_hidden_at_once_and_leaves_nothing(household: Household) -> None:
-    erase, subject = household.eraser(), Subject(SubjectKind.PERSON, household.dana)
-    before = {person: await read_by(household, person) for person in (household.ben, household.cleo)}
-    assert "Ben, bring the ladder on Friday." in before[household.ben]
-    assert await household.left()
+async def nodes(household: Household) -> dict[str, str]:
+    return {row["id"]: row["label"] for row in await told(household, NODES)}
 
-    begun = await erase.begin(household.space, subject, asked_by="admin", why="Dana asked for it")
+
+def dana(household: Household) -> Subject:
+    return Subject(SubjectKind.PERSON, household.dana)
+
+
+async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_others(household: Household) -> None:
+    erase, space = household.eraser(), household.space
+    everybody = (household.ben, household.cleo, None)
+    before, stood = {person: await read_by(household, person) for person in everybody}, await nodes(household)
+    assert HERS & set(before[household.ben]) and await household.left()
+    moved = await correct(household.graph).reassign(space, [message(space, "monday", 4)], household.ben, actor="a", why="x")
+
+    begun = await erase.begin(space, dana(household), asked_by="admin", why="Dana asked for it")
     assert not begun.complete
-    hidden = {person: await read_by(household, person) for person in (household.ben, household.cleo, None)}
-    hers = {"I hid the sapphire in the teapot.", "Ben, bring the ladder on Friday.", "Zanzibar is where I go in May."}
-    for person in (household.ben, household.cleo):
-        assert hidden[person] == [text for text in before[person] if text not in hers]
-    assert not hers & set(hidden[None])
+    hidden = {person: await read_by(household, person) for person in everybody}
+    assert not any(HERS & set(texts) for texts in hidden.values())
     assert await read_by(household, household.dana) == []
+    done = await erase.finish(space, dana(household))
 
-    done = await erase.finish(household.space, subject)
-    assert done.complete and done.receipt
-    assert await household.left() == []
-    for person in (household.ben, household.cleo):
-        assert await read_by(household, person) == hidden[person]
+    assert done.complete and done.receipt and await household.left() == []
+    assert {person: await read_by(household, person) for person in everybody} == hidden
+    assert set(hidden[household.ben]) >= set(before[household.ben]) - HERS
+    after = await nodes(household)
+    own = {f"{space}/{name}" for name in ("own", "owes", "about", "gem", "named", "trait", "toward", "laugh", "image", "hook")}
+    others = {f"{space}/{name}" for name in ("kept", "plain", "ladder", "of-melons", "bens", "bens-job", "audit")}
+    assert own <= set(stood) and not own & set(after) and others <= set(after)
+    assert {id for id, label in stood.items() if label in ("Message", "Person")} <= set(after), "time, length, a tombstone"
+    assert household.forgotten == [message(space, "monday", 0)], "of what an engine mirrors"
+    assert not list((household.folder / "uploads").glob("*/*")) and not list((household.folder / "chat").glob("*/*"))
+    assert all(row["has"] for row in await told(household, CONTEXTS))
+
+    document = verified(portable(done.receipt))
+    assert set(document["probe"]["found"].values()) == {0} and document["counts"]["messages"] == 3
+    assert document["counts"]["facts"] == 3 and document["probe"]["asked"]["vectors of its own"] > 0
+    undone = await correct(household.graph).undo(space, moved.correction_id, actor="a")
+    assert undone.num_turns == 1 and await household.left() == [], "what is of others is restored, and nothing else"
+    assert await erase(space, dana(household), asked_by="somebody") == done
+
+
+async def test_a_sweep_broken_off_after_any_transaction_ends_the_same(graph: Graph, space: str, tmp_path: Path) -> None:
+    """It is ended after one transaction, then after two more, …: each goes on, and nothing is counted twice."""
+    other = f"test-{fresh()}"
+    await graph.write(changes, CREATE_SPACE, space=other)
+    whole = await a_household(graph, other, tmp_path / "whole")
+    straight = await whole.eraser()(other, dana(whole), asked_by="admin")
+
+    household = await a_household(graph, space, tmp_path / "broken")
+    done, broken = None, 0
+    await household.eraser().begin(space, dana(household), asked_by="admin")
+    while done is None:
+        try:
+            done = await household.eraser(batch=2, graph=Breaking(graph, 1 + 2 * broken)).finish(space, dana(household))
+        except Broken:
+            broken += 1
+    assert broken > 3 and await household.left() == []
+    done = done if done.receipt else await household.eraser()(space, dana(household), asked_by="admin")
+    assert straight.receipt and done.receipt and done.receipt.counts == straight.receipt.counts
+    labels = [sorted((await nodes(each)).values()) for each in (whole, household)]
+    assert labels[0] == labels[1]
+
+
+async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(household: Household) -> None:
+    space, erase, graph = household.space, household.eraser(), household.graph
+
+    async def gone(kind: SubjectKind, id: str) -> Erasing:
+        return await erase(space, Subject(kind, id), asked_by="admin")
+
+    fact = Fact("{speaker} brought a sweet melon", FactKind.STATEMENT, message(space, "monday", 4))
+    await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
+    assert fact_id(fact) in await nodes(household)
+    assert (await gone(SubjectKind.FACT, fact_id(fact))).complete
+    await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
+    assert fact_id(fact) not in await nodes(household), "read again, it is made no more"
+
+    hers = message(space, "monday", 0)
+    done = await gone(SubjectKind.MESSAGE, hers)
+    assert done.receipt and done.receipt.counts["facts"] == 2, "its own, and the one that owes a word to it"
+    assert not {"I hid the sapphire in the teapot."} & set(await read_by(household, None))
+    assert "Zanzibar is where I go in May." in await read_by(household, None)
+    with pytest.raises(NotFound):
+        await gone(SubjectKind.MESSAGE, message(space, "monday", 99))
+
+    stood = await nodes(household)
+    done = await gone(SubjectKind.SESSION, session_id(space, "monday"))
+    after = await nodes(household)
+    assert done.receipt and done.receipt.counts["messages"] == 5
+    assert session_id(space, "monday") not in after and household.dana in after
+    assert f"{space}/delivery" in stood and f"{space}/delivery" not in after
+    assert await read_by(household, None) == ["The melon was sweet.", "Zanzibar is where I go in May.", "Send us a card."]
+    assert all(row["has"] for row in await told(household, CONTEXTS))
+
+
+async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(household: Household) -> None:
+    erase, space = household.eraser(), household.space
+    await erase(space, dana(household), asked_by="admin")
+    await forget_space(household.graph, space)
+    await household.graph.write(changes, CREATE_SPACE, space=space)
+    restored = await a_household(household.graph, space, household.folder)
+    assert restored.dana == household.dana and HERS & set(await read_by(restored, None))
+
+    assert await erase.replay() == [(space, dana(household))]
+    assert not HERS & set(await read_by(restored, None))
+    assert await erase.replay() == []
+    assert await erase.take_up(lambda error: pytest.fail(str(error))) >= 1
+    assert await restored.left() == []

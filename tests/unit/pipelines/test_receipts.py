@@ -1,0 +1,72 @@
+"""Does a receipt prove anything, and does the ledger lose nothing?"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from graph_schema.stores import STORES
+from service.pipelines.erase_stores import DONE, done_in
+from service.pipelines.erasure_ledger import Entry, Ledger, LedgerUnreadable
+from service.pipelines.receipts import ReceiptNotGenuine, find_key, load_key, portable, read_receipt, signed, verified
+from service.types.erasure import Erasure, Probe, Subject, SubjectKind
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+ANA = Subject(SubjectKind.PERSON, "ana")
+
+
+def an_erasure() -> Erasure:
+    return Erasure(id="e1", space="home", subject=ANA, asked_by="admin", why="", at=NOW, people=("ana", "a2"), names=("ana",))
+
+
+def nothing_found() -> Probe:
+    return Probe(by_id=0, by_text=0, by_vector=0, by_scan=0, asked={"nodes": 7})
+
+
+def test_every_store_says_what_an_erasure_does_there() -> None:
+    """A store without an eraser must not come to be unseen."""
+    assert set(DONE) == {store.name for store in STORES}
+
+
+def test_a_receipt_is_verified_without_us_and_no_other_is(tmp_path: Path) -> None:
+    key, other = load_key(tmp_path / "receipts.key"), load_key(tmp_path / "other.key")
+    assert (tmp_path / "receipts.key").stat().st_mode & 0o077 == 0 and find_key(tmp_path / "receipts.key") is not None
+    told = portable(signed(an_erasure(), nothing_found(), done_in(STORES), key, NOW))
+    document = verified(told, key.public)
+    assert document["subject"] == {"kind": "person", "id": "ana", "ids": ["ana", "a2"]}
+    assert "names" not in document and set(document["stores"]) == {store.name for store in STORES}
+    assert verified(told)["receipt"] == "e1"
+    with pytest.raises(ReceiptNotGenuine):
+        verified(told, other.public)
+    for changed in (
+        {**told, "document": told["document"].replace('"ana"', '"ben"')},
+        {**told, "key": other.public},
+        {**told, "signature": portable(signed(an_erasure(), nothing_found(), {}, key, NOW))["signature"]},
+        {**told, "signature": "x"},
+        {"document": told["document"]},
+        {**told, "document": "[]"},
+    ):
+        with pytest.raises(ReceiptNotGenuine):
+            verified(changed)
+    for text in ("", "[]", '"x"'):
+        (tmp_path / "r.json").write_text(text)
+        with pytest.raises(ReceiptNotGenuine):
+            read_receipt(tmp_path / "r.json")
+
+
+def test_the_ledger_loses_no_line_and_takes_none_that_was_cut_off(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "kept" / "erasures.jsonl")
+    assert ledger.entries() == []
+    entries = [Entry(f"e{n}", "home", ANA, NOW, ("ana",)) for n in range(3)]
+    assert ledger.add(entries[:2]) == 2 and ledger.add(entries[:2]) == 0
+    with ledger.path.open("a") as file:
+        file.write(json.dumps({"id": "cut"})[:8])
+    assert ledger.entries() == entries[:2]
+    assert ledger.add(entries) == 1 and ledger.entries() == entries
+    assert ledger.path.stat().st_mode & 0o077 == 0
+    ledger.path.write_text("no ledger\n" + ledger.path.read_text())
+    with pytest.raises(LedgerUnreadable):
+        ledger.entries()
