@@ -176,9 +176,9 @@ STORES: tuple[Store, ...] = (
     ),
     Store(
         "tokens",
-        "data directory: tokens.json",
-        "hashes of tokens, names of accounts",
-        "`voicegraph token` commands, or by hand",
+        "data directory: tokens.json, token-uses.json",
+        "hashes of tokens, names of accounts, when each was last used",
+        "`voicegraph token` commands, or by hand; when one was used goes with it at the next use of another",
     ),
     Store(
         "answers of a language model",
