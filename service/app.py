@@ -17,6 +17,7 @@ from service.api.bearers import Bearers
 from service.api.context import Runtime
 from service.api.door import Door, with_cors
 from service.api.errors import incident
+from service.api.export import export_router
 from service.api.hooks import HooksConfig, hooks_router
 from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, told
 from service.api.issuers import Issuers
@@ -124,7 +125,7 @@ def create_app(
         services.sources,
         fetched,
         incident,
-        arrived=inbox.arrived,
+        pressure=inbox.pressure,
         config=meetings,
     )
     uses = Uses(settings.tokens_file, settings.token_uses_file)
@@ -164,6 +165,7 @@ def create_app(
     app.include_router(graphql_router(runtime, schema, settings.development, config, trusted=trusted, origins=settings.origins))
     app.include_router(rest_router(runtime, config))
     app.include_router(retention_router(runtime))
+    app.include_router(export_router(runtime))
     app.include_router(stream_router(runtime, stream or StreamConfig(), settings.origins))
     app.include_router(hooks_router(runtime, hooks))
     app.add_exception_handler(VoicegraphError, told)

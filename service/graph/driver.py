@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,6 +14,8 @@ from neo4j import exceptions as failures
 from neo4j.time import DateTime
 
 from service.errors import VoicegraphError
+
+logging.getLogger("neo4j").setLevel(logging.INFO)  # below, it tells the parameters of each query: words, vectors, names
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,7 +8,7 @@ import json
 import logging
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -116,7 +116,7 @@ class Chat:
             try:
                 answer = adapter.validate_json(content)
             except ValidationError as error:
-                wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the whole'}: {e['type']}" for e in error.errors()[:3])
+                wrong = "; ".join(f"{_place(e['loc'])}: {e['type']}" for e in error.errors()[:3])
             else:
                 wrong = prompt.problem(answer) or ""
                 if not wrong:
@@ -227,6 +227,15 @@ def _body(model: str, prompt: Prompt[T], adapter: TypeAdapter[T]) -> dict[str, A
         "max_tokens": prompt.max_tokens,
         "temperature": 0,
     }
+
+
+def _place(where: Sequence[int | str]) -> str:
+    """In an answer: a field of ours by its name; a name that the model made up may be what somebody said, and is not repeated
+    outside of the fence."""
+    return (
+        ".".join(str(part) if isinstance(part, int) or re.fullmatch(r"[a-z_]{1,30}", part) else "?" for part in where)
+        or "the whole"
+    )
 
 
 def strict(schema: Any) -> Any:

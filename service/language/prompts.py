@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from service.types.plain import seen
+
 OPENED, CLOSED = "<data>", "</data>"
 
 FENCE = f"""
@@ -125,6 +127,6 @@ def one_line(text: str) -> str:
 
 
 def fenced(data: Any) -> str:
-    """As JSON in which no text can end the fence: < and > are written as escapes."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
+    """As JSON in which no text can end the fence, nor write where nobody sees it: < and > are written as escapes."""
+    text = seen(json.dumps(data, ensure_ascii=False, separators=(",", ":"))).translate(_ESCAPES)
     return f"{OPENED}\n{text.encode(errors='replace').decode()}\n{CLOSED}"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from service.errors import InvalidInput
 
 MAX_TEXT = 200
 """Characters."""
+
+_UNSEEN = re.compile("[\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
+"""Tags and supplementary selectors, blanks without width, marks that turn the direction. Joiners, which scripts need, stay."""
+
+
+def seen(text: str) -> str:
+    """Without what no reader sees and a language model reads: whole sentences can be written in tags behind one letter."""
+    return _UNSEEN.sub("", text)
 
 
 def short(what: str, text: str) -> str:
