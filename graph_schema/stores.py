@@ -225,9 +225,8 @@ STORES: tuple[Store, ...] = (
     Store(
         "exports",
         "where the user writes them",
-        "a space or a person as a file",
-        "by the user; listed in the audit",
-        built=False,
+        "everything that is kept of a person, as a file",
+        "by the user; that it was made is listed in the audit",
     ),
     Store(
         "backups", "where the user writes them", "the whole database", "by age; an erasure is repeated on restore", built=False

@@ -63,6 +63,10 @@ class HttpConfig:
     """For the database to answer a readiness probe."""
 
 
+STREAMED = frozenset({"/v1/uploads", "/v1/export"})
+"""What is sent or answered as long as it takes."""
+
+
 class BodyTooLarge(VoicegraphError):
     code = "body_too_large"
     says = "The request's body is larger than {limit} bytes. Sound goes to /v1/uploads; a query can be split."
@@ -296,7 +300,7 @@ class Bounded:
         self._app, self._config = app, config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == "/v1/uploads" or scope["path"].startswith("/v1/hooks/"):
+        if scope["type"] != "http" or scope["path"] in STREAMED or scope["path"].startswith("/v1/hooks/"):
             await self._app(scope, receive, send)
             return
         started = False

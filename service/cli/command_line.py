@@ -14,6 +14,7 @@ from service.cli import (
     engines,
     entities,
     erasure,
+    export,
     facts,
     grants,
     hooks,
@@ -50,6 +51,7 @@ personas.add_to(app)
 sounds.add_to(app)
 consents.add_to(app)
 retention.add_to(app)
+export.add_to(app)
 corrections.add_to(memory.people)
 accounts.add_to(memory.people)
 machine.add_to(app)
