@@ -15,7 +15,7 @@ from service.graph.messages import count_messages, find_messages
 from service.graph.people import list_same_people
 from service.pipelines.dense import Dense
 from service.pipelines.found_before import FoundBefore
-from service.retrieval.features import Spoken
+from service.retrieval.features import Kept
 from service.retrieval.lucene import lucene_query
 from service.retrieval.plan import Plan
 from service.retrieval.ranking import Candidate, Pool, Ranker
@@ -75,7 +75,7 @@ class Memory:
     """Text of every candidate by id."""
     further: dict[Hashable, tuple[Samples, legs.Leg]] = field(default_factory=dict)
     """Vector and nearest of the question with words of what was found, by the question's key and that text."""
-    spoken: Spoken = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
 
 
 class OneRound:
@@ -114,17 +114,17 @@ class OneRound:
         memory = memory or Memory()
         looked = await self.look(scope, planned, filters, before, tuple(also), again=again, memory=memory)
         by = {read.id: Found(also[read.place], 1, 1.0) for read in looked.signals.read if read.place in also}
-        ranked = self._ranked(looked, memory.spoken)
+        ranked = self._ranked(looked, memory.kept)
         ranked = [replace(one, found=(*one.found, by[one.id])) if one.id in by else one for one in ranked]
         return Pool(tuple(ranked), looked.visible, looked.legs, looked.earlier)
 
-    def _ranked(self, looked: Looked, spoken: Spoken) -> Sequence[Candidate]:
+    def _ranked(self, looked: Looked, kept: Kept) -> Sequence[Candidate]:
         """Many features are heights over the others: so what joins is ranked among all, and all the rest without it."""
-        ranked = self._ranker(looked.signals, spoken)
+        ranked = self._ranker(looked.signals, kept)
         if not looked.apart:
             return ranked
         joining = {read.id for read in looked.apart}
-        among = self._ranker(replace(looked.signals, read=(*looked.signals.read, *looked.apart)), spoken)
+        among = self._ranker(replace(looked.signals, read=(*looked.signals.read, *looked.apart)), kept)
         joined = (*ranked, *(one for one in among if one.id in joining))
         return sorted(joined, key=lambda one: (-one.score, one.id))
 

@@ -6,23 +6,21 @@ the same for a question of two words and one of twelve, and for one embedding mo
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from service.retrieval.signals import Signals
-from service.retrieval.words import WORD, asked, nearness, rarity, spoken
+from service.retrieval.words import Nearness, asked, rarity, spoken, words_of
 from service.types.candidates import Place, Words
 
 Column = npt.NDArray[np.float64]
 """Shape (candidates,)."""
-
-Item = TypeVar("Item")
 
 REACH = 20
 """Turns that the widest kernel reaches: a passage of a meeting; tried on QMSum."""
@@ -50,13 +48,69 @@ _DAY = 86_400.0
 _WEEK = 7.0  # days: what happened is told soon after
 
 
-Spoken = dict[str, list[str]]
-"""Words by text, of what was ranked before in the same search: most of it is ranked again."""
+@dataclass(slots=True)
+class Kept:
+    """What the rankings of one search take from one another: most of what one ranks is ranked again by the next."""
+
+    words: dict[str, list[str]] = field(default_factory=dict)
+    """By text."""
+    forms: dict[str, _Form] = field(default_factory=dict)
+    """By text."""
+    near: dict[tuple[str, ...], tuple[Nearness, dict[str, list[int]]]] = field(default_factory=dict)
+    """By the words of a question; with the rows of texts in it."""
+
+    def said(self, text: str) -> list[str]:
+        if (words := self.words.get(text)) is None:
+            words = self.words[text] = words_of(text)
+        return words
+
+    def form(self, text: str) -> _Form:
+        if (form := self.forms.get(text)) is None:
+            form = self.forms[text] = _form(text, self.said(text))
+        return form
+
+    def nearness(self, question: tuple[str, ...], texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Shape (texts, words of the question)."""
+        if question not in self.near:
+            self.near[question] = Nearness(question), {}
+        near, rows = self.near[question]
+        rows.update({text: near.rows(spoken(text, self.said(text))) for text in texts if text not in rows})
+        return near.best([rows[text] for text in texts])
 
 
-def features(signals: Signals, spoken: Spoken | None = None) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
-    """Shape (candidates, features), and the features' names; rows as `signals.read`. `spoken`: taken from, and added to."""
-    named = _Pool(signals, {} if spoken is None else spoken).all()
+class _Form(NamedTuple):
+    """How something is said."""
+
+    num_words: int
+    asks: bool
+    when: bool
+    counts: bool
+    who: bool
+    why: bool
+    first: bool
+
+
+def _asks(text: str) -> bool:
+    return ("?" in text or "？" in text) and bool(_ASKS.search(text))
+
+
+def _form(text: str, words: Sequence[str]) -> _Form:
+    each = frozenset(words)
+    digits = [word for word in each if word[0].isdigit()]
+    return _Form(
+        len(words),
+        _asks(text),
+        not each.isdisjoint(_TIME) or any(map(_YEAR.match, digits)),
+        not each.isdisjoint(_NUMBER) or bool(digits),
+        bool(_NAME.search(text)),
+        not each.isdisjoint(_REASON),
+        not each.isdisjoint(_FIRST),
+    )
+
+
+def features(signals: Signals, kept: Kept | None = None) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """Shape (candidates, features), and the features' names; rows as `signals.read`. `kept`: taken from, and added to."""
+    named = _Pool(signals, kept or Kept()).all()
     names = tuple(named)
     if not signals.read:
         return np.zeros((0, len(names))), names
@@ -66,8 +120,8 @@ def features(signals: Signals, spoken: Spoken | None = None) -> tuple[npt.NDArra
 class _Pool:
     """One question's candidates, column by column."""
 
-    def __init__(self, signals: Signals, spoken: Spoken) -> None:
-        self.signals, self.spoken = signals, spoken
+    def __init__(self, signals: Signals, kept: Kept) -> None:
+        self.signals, self.kept = signals, kept
         self.read = signals.read
         self.places = [one.place for one in signals.read]
         hits = signals.hits
@@ -106,11 +160,10 @@ class _Pool:
         """The question's words in words of like meaning, said here or in up to three turns before."""
         question = asked(self.signals.question)
         texts = {place: around.text for place, around in self.signals.around.items()}
-        texts |= {one.place: f"{one.text} {one.captions}" for one in self.read}
-        self.spoken.update({text: spoken(text) for text in texts.values() if text not in self.spoken})
-        said = {place: self.spoken[text] for place, text in texts.items()}
-        row = {place: number for number, place in enumerate(said)}
-        near = np.vstack([nearness(question, list(said.values())), np.zeros((1, len(question)), dtype=np.float32)])
+        texts |= {one.place: f"{one.text} {one.captions}" if one.captions else one.text for one in self.read}
+        row = {place: number for number, place in enumerate(texts)}
+        near = self.kept.nearness(question, list(texts.values()))
+        near = np.vstack([near, np.zeros((1, len(question)), dtype=np.float32)])
 
         def at(step: int) -> npt.NDArray[np.float64]:
             return np.asarray(near[[row.get((session, index + step), -1) for session, index in self.places]], dtype=np.float64)
@@ -160,26 +213,21 @@ class _Pool:
     # ---- how it is said
 
     def form(self) -> dict[str, Column]:
-        texts = [one.text for one in self.read]
-        said = [WORD.findall(text.lower().replace("’", "'")) for text in texts]
-        words = [frozenset(each) for each in said]
-        length = np.array([math.log1p(len(each)) for each in said])
-        asks = flags(texts, _ASKS.search)
-        asked_before = flags([self._text(-1, place) for place in self.places], _ASKS.search)
+        forms = [self.kept.form(one.text) for one in self.read]
+        columns = np.array(forms, dtype=np.float64).reshape(-1, len(_Form._fields)).T
+        num_words, asks, when, count, who, why, first = columns
+        length = np.log1p(num_words)
+        asked_before = np.array([float(_asks(self._text(-1, place))) for place in self.places])
         question = self.signals.question
         flag = {kind: float(bool(find.search(question))) for kind, find in
                 {"when": _WHEN, "count": _HOW_MANY, "who": _WHERE_WHO, "why": _WHY}.items()}  # fmt: skip
-        tells = {
-            "when": flags(words, lambda each: each & _TIME or any(map(_YEAR.match, each))),
-            "count": flags(words, lambda each: each & _NUMBER or any(word[0].isdigit() for word in each)),
-            "who": flags(texts, _NAME.search), "why": flags(words, _REASON.intersection),
-        }  # fmt: skip
+        tells = {"when": when, "count": count, "who": who, "why": why}
         turn = z(self.cosines[0])
         return {
             "length": length, "length_z": z(length), "asks": asks, "asked_before": asked_before,
             "asked_and_near_before": asked_before * z(self.near.at(-1)[:, 0]),
             "asks_and_near": asks * turn, "shows": np.array([float(bool(one.captions)) for one in self.read]),
-            "first_person": flags(words, _FIRST.intersection),
+            "first_person": first,
             **{f"tells_{kind}": column for kind, column in tells.items()},
             **{f"{kind}_told": flag[kind] * column for kind, column in tells.items()},
         }  # fmt: skip
@@ -300,7 +348,3 @@ def filled(column: Column) -> Column:
     """What is not there counts as the least of the pool."""
     known = column[~np.isnan(column)]
     return np.where(np.isnan(column), known.min() if len(known) else 0.0, column)
-
-
-def flags(items: Sequence[Item], found: Callable[[Item], object]) -> Column:
-    return np.array([float(bool(found(item))) for item in items])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from service.retrieval.features import Spoken, features
+from service.retrieval.features import Kept, features
 from service.retrieval.signals import Signals, summed
 from service.retrieval.weights import Weights, shipped
 from service.types.candidates import Earlier, Place, Read
@@ -51,9 +51,9 @@ class Ranker:
     def __init__(self, weights: Weights | None = None) -> None:
         self.weights = weights or shipped()
 
-    def __call__(self, signals: Signals, spoken: Spoken | None = None) -> tuple[Candidate, ...]:
-        """All that was read, best first; ties by id, so that one question has one answer. `spoken`: as for `features`."""
-        matrix, names = features(signals, spoken)
+    def __call__(self, signals: Signals, kept: Kept | None = None) -> tuple[Candidate, ...]:
+        """All that was read, best first; ties by id, so that one question has one answer. `kept`: as for `features`."""
+        matrix, names = features(signals, kept)
         added = matrix * self.weights.of(names)
         totals = added.sum(axis=1)
         ranks = _ranks(signals)

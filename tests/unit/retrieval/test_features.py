@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.retrieval.features import features
+from service.retrieval.features import Kept, features
 from service.retrieval.signals import Hits, Signals, SignalsConfig, beside, term_queries, worth_reading
 from service.types.facts import Precision, TimeSpan
 from tests.unit.retrieval.signal_builders import MONDAY, NOON, a_read, signals
@@ -73,6 +73,14 @@ def test_nobody_is_neither_where_nobody_is_named() -> None:
 def test_a_message_without_an_embedding_counts_as_the_least_near() -> None:
     near = column(signals(a_read(0, turn=0.9), a_read(1, turn=None), a_read(2, turn=0.7)), "turn_z")
     assert near[1] == near[2] < near[0]
+
+
+def test_what_one_ranking_keeps_changes_nothing_for_the_next() -> None:
+    first = signals(a_read(0, "Which car was it?"), a_read(1, "In 1999 my sister's van, because..."), question="Which vehicle?")
+    other = signals(a_read(1, "Bo’s 2nd truck."), a_read(2, "In 1999 my sister's van."), question="Who has one zxqy?")
+    kept = Kept()
+    for made in (first, other, first, other):
+        assert features(made, kept)[0].tolist() == features(made)[0].tolist()
 
 
 def test_a_further_round_adds_what_is_near_to_what_was_found_before() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.retrieval.words import asked, nearness, rarity, shipped, spoken
+from service.retrieval.words import WORD, asked, nearness, rarity, shipped, spoken, words_of
 from tests.unit.retrieval.signal_builders import a_read, signals
 from tests.unit.retrieval.test_features import column
 
@@ -60,3 +60,8 @@ def test_a_turn_counts_by_what_it_says_in_other_words_and_by_what_was_said_befor
 
 def test_a_question_without_words_of_its_own_tells_nothing_apart() -> None:
     assert column(signals(a_read(0, "Hello."), a_read(1), question="What was it?"), "alike") == [0.0, 0.0]
+
+
+@given(st.text(max_size=60) | st.text(alphabet="aB1_'’s- .?!\n\x1f", max_size=60))
+def test_words_are_those_of_the_expression(text: str) -> None:
+    assert words_of(text) == WORD.findall(text.lower().replace("’", "'"))
