@@ -30,7 +30,7 @@ from tests.graph.ingest_process import an_ingest
 from tests.unit.audio.speech import a_clip
 
 ROOT = Path(__file__).parents[2]
-RUNS = 20
+RUNS = 5
 
 STATUS = """
 MATCH (s:Session {space: $space})
