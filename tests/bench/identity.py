@@ -20,6 +20,7 @@ from tests.bench import (
     identity_memory,
     merging,
     open_set,
+    opt_outs,
     routing,
 )
 from tests.bench.report import SHARED, Report, arguments
@@ -50,6 +51,7 @@ def main() -> None:
         channels.run(report, chosen.quick, SHARED)
         drift.run(report, chosen.quick, SHARED)
         merging.run(report, chosen.quick, SHARED)
+        opt_outs.run(report, chosen.quick, SHARED)
     else:
         report.missing(f"the parts on kept embeddings with {chosen.encoder}", "only CAM++ embeddings are kept")
     report.finish(chosen.json)
