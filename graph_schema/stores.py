@@ -17,8 +17,10 @@ class Store:
     """False: a later step makes the store; it stands here so that erasure is thought of first."""
 
 
-_SUBJECT = "the subject's nodes and edges deleted; shared ones recomputed without them"
-_WITH_SPACE = "with its space (`service/graph/forget_space.py`); for one person by the erase pipeline, not built yet"
+_WITH_SPACE = (
+    "with its space (`service/graph/forget_space.py`); for a person, session, message or fact by `service/pipelines/erase.py`, "
+    "in each place as `service/pipelines/erase_stores.py` says"
+)
 
 STORES: tuple[Store, ...] = (
     Store(
@@ -229,7 +231,23 @@ STORES: tuple[Store, ...] = (
         "by the user; that it was made is listed in the audit",
     ),
     Store(
-        "backups", "where the user writes them", "the whole database", "by age; an erasure is repeated on restore", built=False
+        "ledger of erasures",
+        "data directory: erasures.jsonl",
+        "what was erased: ids only",
+        "by hand, once no backup from before is kept",
+    ),
+    Store(
+        "key of the receipts",
+        "data directory: receipts.key",
+        "what receipts of erasures are signed with",
+        "by hand: receipts are then signed with a new one",
+    ),
+    Store(
+        "backups",
+        "where the user writes them",
+        "the whole database",
+        "by age; the service erases again what its ledger of erasures has, before it serves a database that was restored",
+        built=False,
     ),
 )
 

@@ -5,7 +5,7 @@ A person's own token erases what is theirs: themselves, what they said, facts re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
@@ -95,18 +95,18 @@ async def erase_session(context: Context, session_id: str, why: str, key: str) -
 async def erase_message(context: Context, message_id: str, why: str, key: str) -> ErasureType:
     subject = Subject(SubjectKind.MESSAGE, local_id(message_id, "Message"))
     principal = await _holder(context)
-    if "admin" not in principal.scopes:
-        await _own_turn(context, subject.id, subject)
-    return await _erased(context, principal, subject, why, key)
+    source = None if "admin" in principal.scopes else _itself(subject.id)
+    return await _erased(context, principal, subject, why, key, source=source)
 
 
 async def erase_fact(context: Context, fact_id: str, why: str, key: str) -> ErasureType:
     subject = Subject(SubjectKind.FACT, local_id(fact_id, "Fact"))
     principal = await _holder(context)
-    if "admin" not in principal.scopes:
-        source = await context.services.graph.read(find_source_of_fact, context.space, subject.id)
-        await _own_turn(context, source or "", subject)
-    return await _erased(context, principal, subject, why, key)
+
+    async def said() -> str:
+        return await context.services.graph.read(find_source_of_fact, context.space, subject.id) or ""
+
+    return await _erased(context, principal, subject, why, key, source=None if "admin" in principal.scopes else said)
 
 
 async def receipt(context: Context, receipt_id: str) -> ReceiptType | None:
@@ -125,12 +125,29 @@ async def receipts(context: Context, page: Page) -> Connection[ReceiptType]:
     return connection(found, ReceiptType.from_record)
 
 
+def _itself(message_id: str) -> Callable[[], Awaitable[str]]:
+    async def said() -> str:
+        return message_id
+
+    return said
+
+
 async def _erased(
-    context: Context, principal: Principal, subject: Subject, why: str, key: str, *, own: bool = False
+    context: Context,
+    principal: Principal,
+    subject: Subject,
+    why: str,
+    key: str,
+    *,
+    own: bool = False,
+    source: Callable[[], Awaitable[str]] | None = None,
 ) -> ErasureType:
+    """`source`: the message that the token's own person must have said; looked at only where it is not erased already."""
     why = short("why", why) if why else ""
 
     async def do() -> Mapping[str, Any]:
+        if source is not None:
+            await _own_turn(context, await source(), subject)
         erase = await context.services.erase()
         begun = await erase.begin(context.space, subject, asked_by=principal.account_id, why=why, own=own)
         erase.go_on(context.space, subject)

@@ -49,6 +49,8 @@ DONE: Mapping[str, str] = {
     "engine mirrors": EMPTIED,
     "training logs": "there are none yet",
     "exports": "where the user writes them: by the user",
+    "ledger of erasures": "kept: ids only",
+    "key of the receipts": "holds nothing of it",
     "backups": "not reached: the ledger of erasures is replayed on a database that is restored, before it serves",
 }
 """Name of a store → what is true of it once the receipt is given."""

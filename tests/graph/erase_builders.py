@@ -12,6 +12,7 @@ from typing import Any
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import Dump, dump_space
 from service.graph.write_people import name_person
+from service.language.chat_cache import AnswerCache
 from service.pipelines.erase import Erase, EraseConfig
 from service.pipelines.erase_files import Files
 from service.pipelines.erase_sweep import SweepConfig
@@ -179,9 +180,10 @@ async def a_household(graph: Graph, space: str, folder: Path) -> Household:
         hers=message(space, "monday", 0), his=message(space, "monday", 1), next=message(space, "monday", 3),
         melon=message(space, "monday", 4), session=session_id(space, "monday"), track=track(space, "monday", "dana"),
     )  # fmt: skip
-    for path in (folder / "uploads" / household.account / ("0" * 64), folder / "chat" / "x" / "y"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("sound")
+    sent = folder / "uploads" / household.account / ("0" * 64)
+    sent.parent.mkdir(parents=True, exist_ok=True)
+    sent.write_text("sound")
+    AnswerCache(folder / "chat").save(space, "x", "I hid the sapphire")
     return household
 
 

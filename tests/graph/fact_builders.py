@@ -47,7 +47,8 @@ def fact_id(world: World, index: int) -> str:
     return derived("fact", world.space, str(index))
 
 
-async def tell(world: World, told: Sequence[Told]) -> None:
+async def tell(world: World, told: Sequence[Told], *, first: int = 0) -> None:
+    """`first`: the number that their ids count from."""
     audiences = {world.audience(readers): readers for readers in (readers_of(world, t) for t in told)}
     await world.graph.write(
         changes, SAVE_AUDIENCES, space=world.space, started=STARTED,
@@ -56,7 +57,7 @@ async def tell(world: World, told: Sequence[Told]) -> None:
     )  # fmt: skip
     await world.graph.write(
         changes, SAVE_FACTS, started=STARTED,
-        facts=[{"props": _props(world, i, t), "evidence": [world.message(m) for m in t.of]} for i, t in enumerate(told)],
+        facts=[{"props": _props(world, i, t), "evidence": [world.message(m) for m in t.of]} for i, t in enumerate(told, first)],
     )  # fmt: skip
 
 
