@@ -1,11 +1,11 @@
-# make demo | test | serve | lint | bench NAME=…    Each makes the environment first, if need be.
+# make demo | test | serve | lint | audit | bench NAME=…    Each makes the environment first, if need be.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test serve lint bench env clean
+.PHONY: demo test serve lint audit bench env clean
 .DELETE_ON_ERROR:
 
 env: $(STAMP)
@@ -33,6 +33,9 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+audit: $(STAMP)
+	$(BIN)/python deploy/audit.py $(ARGS)
 
 NAME ?= identity
 bench: $(STAMP)
