@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from copy import copy
@@ -29,6 +30,7 @@ from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.conftest import CREATE_SPACE
 from tests.graph.graph_builders import Said, World, seed
+from tests.oidc_server import oidc_server
 
 HOUSEHOLD = Path(service.demo.__file__).parent / "household"
 SPEED = 20.0  # times real time
@@ -384,6 +386,30 @@ async def test_nothing_is_left_of_what_was_said_when_leave_to_keep_it_has_ended(
         await rest_of(socket)
         assert socket.close_code == 4401
     assert uploads_of(house.api) == before
+
+
+async def test_what_was_said_until_a_providers_token_ended_is_kept(house: House) -> None:
+    """Nobody took leave back: such tokens end by themselves, after minutes."""
+    before, file = uploads_of(house.api), house.api.services.settings.issuers_path
+    table = '[issuers.company]\nissuer = "{}"\naudience = "voicegraph"\nspace = "{}"\nscopes = ["ask", "ingest"]\nleeway = {}\n'
+    with oidc_server() as idp:
+        file.write_text(table.format(idp.issuer, house.api.space, 300))
+        async with house.socket() as socket:
+            await socket.send(begin(idp.token("u-ben", exp=int(time.time())), voice=False, remember=True))
+            await socket.send(NOISE)
+            assert json.loads(await socket.recv())["type"] == "ready"
+            async with asyncio.timeout(60):
+                while not any(path.stat().st_size > len(NOISE) for path in uploads_of(house.api) - before):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            file.write_text(table.format(idp.issuer, house.api.space, 0))
+            await socket.send(json.dumps({"type": "end"}))
+            events = await rest_of(socket)
+            assert of("remembered", events) or (socket.close_code, events[-1]["code"]) == (4401, "token_expired")
+        async with house.socket() as socket:
+            await socket.send(begin(idp.token("u-ben", exp=int(time.time())), voice=False))
+            assert json.loads(await socket.recv())["code"] == "token_expired"
+    file.unlink()
+    assert uploads_of(house.api) > before, "the job at its end goes on with it"
 
 
 async def test_a_recording_that_cannot_be_kept_ends_the_stream_at_once(house: House) -> None:

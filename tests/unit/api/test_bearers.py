@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from service.api.bearers import Bearers, TokenExpired, claim, looks_signed
 from service.api.issuers import Issuers, IssuersUnreadable, parse
 from service.api.key_sets import IssuerUnreachable, KeysConfig, KeySets, KeysNotUsable, parse_keys
-from service.api.tokens import TokenEntry, account_id
+from service.api.stream_following import may_keep
+from service.api.tokens import TokenEntry, TokenFile, account_id
 from tests.oidc_server import OidcServer, SigningKey, oidc_server
 
 TABLE = """
@@ -154,6 +155,17 @@ async def test_nothing_else_is_taken_and_the_log_says_why_without_the_token(
     taken = [name for name, made in REFUSED.items() if await desk(made(idp)) is not None]
     assert not taken
     assert "issuer company" in caplog.text and "ana" not in caplog.text and "eyJ" not in caplog.text
+
+
+async def test_leave_of_an_issuers_token_to_keep_a_stream_lasts_while_the_issuer_is_configured(
+    idp: OidcServer, file: Path, tmp_path: Path
+) -> None:
+    entry = await Desk(file)(idp.token())
+    assert entry is not None
+    tokens, issuers = TokenFile(tmp_path / "none.json"), Issuers(file)
+    assert may_keep(tokens, issuers, entry.id) and not may_keep(tokens, issuers, f"other{entry.id}")
+    written(file, "")
+    assert not may_keep(tokens, issuers, entry.id)
 
 
 async def test_an_ended_token_is_told_to_be_ended_if_it_was_right(idp: OidcServer, file: Path) -> None:
