@@ -103,7 +103,7 @@ def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool) 
 
     if not yes:
         one, planned = with_services(look, space=space)
-        parts = ", ".join(f"{count} {what}" for what, count in planned.items() if count)
+        parts = ", ".join(f"{what}: {count}" for what, count in planned.items() if count)
         typer.confirm(f"This {one.kind.value} and what is of it goes for good ({parts}). Erase it?", abort=True, err=True)
     done = with_services(work, space=space)
     show(done, as_json, lambda: _told(done))

@@ -6,9 +6,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from service.errors import VoicegraphError
 from service.graph.driver import Tx, rows
 from service.graph.paging import Page, Paged, paged, parameters
 from service.types.erasure import Erasure, Receipt, Subject, SubjectKind
+
+
+class SessionErased(VoicegraphError):
+    code = "session_erased"
+    says = "Session {session_id} was erased (receipt {receipt}). Give another session id if it is to be remembered after all."
+    http_status = 409
+
+
+FIND_ERASED_SESSION = """
+OPTIONAL MATCH (r:Receipt {space: $space, subject: $session_id}) WHERE r.kind = 'session'
+OPTIONAL MATCH (e:Erasure {space: $space, subject: $session_id}) WHERE e.kind = 'session'
+RETURN coalesce(e.id, r.id) AS receipt LIMIT 1
+"""
 
 SAVE_RECEIPT = """
 MATCH (e:Erasure {id: $id, space: $space})
@@ -35,6 +49,13 @@ WHERE ($above IS NULL OR place > $above) AND ($below IS NULL OR place < $below)
 RETURN place, r {.*} AS receipt
 ORDER BY CASE WHEN NOT $reverse THEN place END, CASE WHEN $reverse THEN place END DESC LIMIT $limit
 """
+
+
+async def refuse_erased(tx: Tx, space: str, session_id: str) -> None:
+    """What was erased is not brought back by who delivers it again. Raises SessionErased."""
+    (row,) = await rows(tx, FIND_ERASED_SESSION, space=space, session_id=session_id)
+    if row["receipt"] is not None:
+        raise SessionErased(session_id=session_id, receipt=row["receipt"])
 
 
 async def save_receipt(tx: Tx, erasure: Erasure, receipt: Receipt) -> None:

@@ -12,6 +12,7 @@ from service.errors import NotFound, VoicegraphError
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.images import Shown, save_images
+from service.graph.receipts import refuse_erased
 from service.graph.spaces import LOCK_SPACE, lock_space
 from service.graph.thin_checkpoints import checkpoint_hash
 from service.graph.write_audiences import move_messages
@@ -202,12 +203,13 @@ SET r = row.properties
 
 
 async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
-    """Make the session, or find what is there of it. Raises SessionConflict for the same id or the same sound with other
-    content; a failed session without messages may be delivered anew in another form."""
+    """Make the session, or find what is there of it. Raises SessionErased, and SessionConflict for the same id or the same
+    sound with other content; a failed session without messages may be delivered anew in another form."""
     await lock_space(tx, session.space)
     (row,) = await rows(tx, FIND_SESSION_BY_ID, session_id=session.id)
     there = row["session"]
     if there is None:
+        await refuse_erased(tx, session.space, session.id)
         await _refuse_known_sound(tx, session)
     else:
         _refuse_other_content(session, there)

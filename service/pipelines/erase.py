@@ -71,7 +71,7 @@ class Erase:
         """How much of what would go, with nothing touched. Raises NotFound, SessionBusy."""
         planned = await self._graph.read(self._planned, space, subject, "", "", own, fresh(), datetime.now(UTC))
         turns = await self._graph.read(self._sweep.count_turns, planned)
-        lists = ("people", "sessions", "facts", "accounts", "meetings")
+        lists = ("people", "sessions", "facts", "accounts") if subject.kind is SubjectKind.PERSON else ("facts",)
         return {"messages": turns, **{name: len(getattr(planned, name)) for name in lists}}
 
     async def begin(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:

@@ -12,6 +12,7 @@ from service.graph.driver import Graph, changes
 from service.graph.forget_space import forget_space
 from service.graph.messages import list_messages
 from service.graph.paging import Page
+from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
 from service.pipelines.receipts import portable, verified
 from service.types.erasure import Erasing, Subject, SubjectKind
@@ -19,8 +20,8 @@ from service.types.facts import Fact, FactKind
 from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
 from tests.conftest import CREATE_SPACE
-from tests.graph.correction_builders import correct, message, session_id
-from tests.graph.erase_builders import Breaking, Broken, Household, a_household, told
+from tests.graph.correction_builders import correct, ingest, message, session_id
+from tests.graph.erase_builders import MONDAY, Breaking, Broken, Household, a_household, told
 
 NODES = "MATCH (n {space: $space}) RETURN n.id AS id, labels(n)[0] AS label"
 CONTEXTS = """
@@ -137,6 +138,8 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
     assert f"{space}/delivery" in stood and f"{space}/delivery" not in after
     assert await read_by(household, None) == ["The melon was sweet.", "Zanzibar is where I go in May.", "Send us a card."]
     assert all(row["has"] for row in await told(household, CONTEXTS))
+    with pytest.raises(SessionErased, match=done.receipt.id):
+        await ingest(graph, space, "monday", MONDAY)
 
 
 async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(household: Household) -> None:
