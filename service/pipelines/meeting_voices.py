@@ -15,6 +15,7 @@ from service.audio.given import GivenSegment, given_turns
 from service.audio.live_sound import join, mix, side_by_side
 from service.audio.segmentation import Segmenter
 from service.graph.driver import Graph, Tx
+from service.graph.opt_outs import list_refusals
 from service.graph.spaces import lock_space
 from service.graph.write_meetings import Changes, TurnThere, list_heard, list_turns_there, save_changes
 from service.graph.write_reassignments import forget_identities, list_tracks_held
@@ -85,7 +86,7 @@ class MeetingSound:
         participants: Mapping[str, Participant],
     ) -> None:
         """Decide whose each turn is that is heard and was not before. `zero`: the moment of second 0; `participants` by track.
-        Broken off anywhere, the same call goes on."""
+        Broken off anywhere, the same call goes on. Nobody is listened to whose login says that they refused to be known."""
         space, session_id = folding.space, folding.session_id
         folding.config = router
         there = await self.graph.read(list_turns_there, space, session_id)
@@ -96,7 +97,9 @@ class MeetingSound:
         await expire_voices(self.graph, settings)
         ears = await self.listens.ears()
         told = {message_id(session_id, turn.key): turn for turn in self.turns}
-        found = await asyncio.to_thread(self._listen, ears, tapes, told, there, zero, participants)
+        refused, _ = await self.graph.read(list_refusals, space)
+        may_be_heard = [turn for turn in there if turn.speaker_id not in refused]
+        found = await asyncio.to_thread(self._listen, ears, tapes, told, may_be_heard, zero, participants)
         new = [t for t in there if t.message_id in found and t.message_id not in done and not t.is_corrected]
         free = _free(told, participants)
         config = self.listens.config

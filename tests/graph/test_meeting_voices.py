@@ -20,6 +20,7 @@ from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.accounts import Accounts
 from service.pipelines.afterwards import Afterwards
+from service.pipelines.consents import record_consent
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest
 from service.pipelines.meeting_session import MeetingSessionConfig, WritesWith
@@ -28,7 +29,7 @@ from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
 from service.pipelines.meetings import MeetingsConfig
 from service.types.audio import SAMPLE_RATE, Samples
 from service.types.meeting import AccountKey, AudioEncoding, Heard, SoundFrom, Speaker
-from service.types.people import SpaceSettings
+from service.types.people import Consent, ConsentPurpose, SpaceSettings
 from tests import models
 from tests.graph.meeting_builders import (
     ANA,
@@ -52,6 +53,11 @@ PATIENCE = 60.0
 FRAME = SAMPLE_RATE // 10
 
 
+KEPT_VOICES = """
+MATCH (e:Exemplar {space: $space})
+MATCH (m:Message {id: e.message_id})
+RETURN m.text AS text
+"""
 COUNTS = """
 MATCH (p:Person {space: $space}) WHERE p.num_turns > 0
 RETURN p.id AS id, p.num_turns AS turns
@@ -295,3 +301,39 @@ async def test_what_a_login_said_while_the_meeting_went_on_a_voice_decides_at_it
     speakers = await graph.read(rows, SPEAKERS, space=space)
     assert all(row["speakers"] <= 1 for row in speakers)
     assert all(row["n"] <= 1 for row in await graph.read(rows, IDENTITIES, space=space))
+
+
+async def test_who_refuses_while_the_meeting_goes_on_is_not_listened_to_at_its_end(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    """What comes late was said before they did: it obeys, too. The other is heard as ever."""
+    tapes = Tapes(tmp_path / "meetings")
+    ana = f"{space}/ana"
+    await graph.write(ensure_space, SpaceSettings(space))
+    await graph.write(save_person, space, ana, "Ana")
+    await Accounts(graph, None).bind(space, AccountKey("zoom", "u-1"), ana, actor="owner", why="test")
+    her, he = with_login(ANA, "u-1"), with_login(BO, "u-2")
+    await send(tapes, space, frames(sample()))
+    await deliver(graph, space, began(title="Weekly"), joined(her), joined(he))
+    told = [(her if who is ANA else he, n, start, end) for n, (who, start, end) in enumerate(lines())]
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True, idle_minutes=1_000.0) as worker:
+        for who, n, start, end in told[:2]:
+            await deliver(graph, space, said(who, f"Line {n}.", start, end), at=end)
+        await worker.settle(PATIENCE)
+        await record_consent(
+            graph, space=space, person_id=ana, state=Consent.WITHDRAWN, text_version="1", channel="spoken",
+            purpose=ConsentPurpose.ATTRIBUTE,
+        )  # fmt: skip
+        for who, n, start, end in told[2:]:
+            await deliver(graph, space, said(who, f"Line {n}.", start, end), at=end)
+        await worker.settle(PATIENCE)
+    await deliver(graph, space, ended(), at=60.0)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+    (session,) = await sessions(graph, space)
+    assert session["status"] == "complete"
+    hers = {f"Line {n}." for who, n, _, _ in told if who is her}
+    found = await turns(graph, space)
+    assert {turn["text"] for turn in found if turn["person"] == ana} == hers, "by her login, and no voice had a part in it"
+    kept = await graph.read(rows, KEPT_VOICES, space=space)
+    assert kept and not {row["text"] for row in kept} & hers
