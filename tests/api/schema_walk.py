@@ -71,6 +71,10 @@ class Walk:
                 for tree in self._trees(of, frozenset()):
                     yield from ((name, f"{start} {part}") for part in self._affordable(start, tree))
 
+    def trees(self, of: GraphQLField) -> list[Tree]:
+        """What can be selected below a field; all of them together are everything."""
+        return self._trees(of, frozenset())
+
     def cost(self, selection: str) -> int:
         """Of a root field with what is selected below it."""
         (operation,) = parse(f"{{ {selection} }}").definitions
