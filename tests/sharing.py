@@ -13,7 +13,7 @@ SERVER_DIRECTORY = pytest.StashKey[Path]()
 """Of this run's embedded Neo4j."""
 
 TOGETHER = {
-    "services": ("tests/api/",),  # a service that starts sweeps the questions and voices of every space
+    "services": ("tests/api/", "tests/graph/test_retention.py"),  # a service that starts sweeps what has had its time
     "own server": ("tests/graph/test_ingest_broken_off.py", "tests/graph/test_migrate.py", "tests/graph/test_server.py"),
     "exports": (  # models are exported into `model_cache`
         "tests/graph/test_ingest_models.py",

@@ -15,15 +15,20 @@ from typing import Any
 
 from service.audio.segmentation import Segmenter
 from service.graph.driver import Graph, GraphConfig
+from service.identity.opt_outs import Marker
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
+from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest, IngestConfig, IngestRequest
 from service.types.audio import Progress
 from tests import models
 
 
-def an_ingest(graph: Graph, *, batch: int = 3, words: bool = False, segmentation: str | None = None) -> Ingest:
-    """The default line in small batches; `words`: with recogniser and text embeddings; `segmentation`: another model's path."""
+def an_ingest(
+    graph: Graph, *, batch: int = 3, words: bool = False, segmentation: str | None = None, marker: Marker | None = None
+) -> Ingest:
+    """The default line in small batches; `words`: with recogniser and text embeddings; `segmentation`: another model's path;
+    `marker`: by which those are known who opted out."""
     return Ingest(
         graph,
         Segmenter(Path(segmentation)) if segmentation else models.segmenter(),
@@ -31,6 +36,7 @@ def an_ingest(graph: Graph, *, batch: int = 3, words: bool = False, segmentation
         router=RouterConfig(thresholds=thresholds_for("campplus")),
         recogniser=models.tiny_whisper() if words else None,
         text_embedder=models.e5() if words else None,
+        gallery=GalleryReader(graph, models.campplus().embedding_space, marker=lambda: marker),
         config=IngestConfig(batch=batch),
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -18,11 +20,13 @@ from service.graph.driver import Graph, rows
 from service.graph.dump import Dump, dump_space, without_history
 from service.graph.forget_space import forget_space
 from service.graph.spaces import save_space
+from service.identity.opt_outs import Marker
+from service.pipelines.consents import record_consent
 from service.pipelines.ingest import IngestRequest
 from service.pipelines.live import Growing, StreamStopped, give_up
 from service.types.audio import SAMPLE_RATE
 from service.types.ids import fresh
-from service.types.people import SpaceSettings
+from service.types.people import Consent, ConsentPurpose, SpaceSettings
 from tests.builders import write_wav
 from tests.graph.ingest_process import an_ingest
 
@@ -44,6 +48,16 @@ RETURN p.id AS person, m.id AS message, EXISTS { (p)-[:SPEAKS]->(m) } AS own
 ATTENDED = """
 MATCH (p:Person {space: $space})-[a:ATTENDED]->(:Session)
 RETURN p.id AS person, COUNT { (p)-[:SPEAKS]->(m:Message) WHERE m.start >= a.starts[0] AND m.end <= a.ends[0] } AS turns
+"""
+
+
+SPOKEN = """
+MATCH (m:Message {space: $space})
+RETURN m.id AS message, m.speaker_id AS person, m.reason AS reason ORDER BY m.index
+"""
+VOICE_OF = """
+MATCH (p:Person {space: $space, id: $person})
+RETURN COUNT { (p)-[:HAS_EXEMPLAR]->() } AS exemplars
 """
 
 
@@ -83,10 +97,12 @@ def different(one: Dump, other: Dump) -> list[Any]:
 
 
 @asynccontextmanager
-async def following(graph: Graph, request: IngestRequest, seconds: float) -> AsyncIterator[tuple[Growing, asyncio.Task[None]]]:
+async def following(
+    graph: Graph, request: IngestRequest, seconds: float, marker: Marker | None = None
+) -> AsyncIterator[tuple[Growing, asyncio.Task[None]]]:
     """A stream of which so much was said."""
     growing = Growing("s1", request.path, HEADER, seconds=seconds)
-    task = asyncio.create_task(an_ingest(graph).follow(request, growing))
+    task = asyncio.create_task(an_ingest(graph, marker=marker).follow(request, growing))
     try:
         yield growing, task
     finally:
@@ -156,3 +172,30 @@ async def test_what_was_written_to_the_end_is_only_closed_and_twice_is_once(
     assert (await an_ingest(graph)(request_of)).already_complete
     await graph.write(give_up, request_of.space, report.session_id, "leave_ended")
     assert different(await dumped(graph, request_of.space), whole) == []
+
+
+async def test_who_refuses_while_the_stream_goes_on_is_nobody_from_then_on(graph: Graph, request_of: IngestRequest) -> None:
+    space, marker = request_of.space, Marker(bytes(range(32)))
+    await begin_anew(graph, space)
+    async with following(graph, request_of, 30.0, marker) as (growing, task):
+        for _ in range(900):
+            if (before := await graph.read(rows, SPOKEN, space=space)) or task.done():
+                break
+            await asyncio.sleep(0.1)
+        who = Counter(row["person"] for row in before if row["person"]).most_common(1)[0][0]
+        await record_consent(
+            graph, space=space, person_id=who, state=Consent.OPTED_OUT, text_version="1", channel="spoken",
+            purpose=ConsentPurpose.ATTRIBUTE, marker=lambda: marker,
+        )  # fmt: skip
+        written = {row["message"] for row in await graph.read(rows, SPOKEN, space=space)}
+        growing.wrote(round(2 * (SECONDS - 30.0) * SAMPLE_RATE))
+        growing.end()
+        await task
+    after = [row for row in await graph.read(rows, SPOKEN, space=space) if row["message"] not in written]
+    assert any(row["reason"] == "opted_out" for row in after), "they spoke on"
+    assert not [row for row in after if row["person"] == who]
+    (kept,) = await graph.read(rows, VOICE_OF, space=space, person=who)
+    assert kept["exemplars"] == 0
+    (left,) = await graph.read(rows, STATUS, space=space)
+    pending = json.loads(left["checkpoint"])["fold"]["pending"]
+    assert all(turn["vector"] is None for turn in pending if turn["reason"] == "opted_out")
