@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from service.errors import InvalidInput, NotFound, VoicegraphError
 from service.graph.accounts import account_id, canonical
@@ -12,6 +12,7 @@ from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
 from service.graph.write_corrections import living
+from service.types.ids import derived
 from service.types.meeting import AccountKey
 from service.types.plain import short
 
@@ -75,6 +76,14 @@ UNWIND $uses AS use
 MATCH (g:Grant {id: use.id})
 WHERE g.used_at IS NULL OR g.used_at < use.at
 SET g.used_at = use.at
+RETURN g.id AS id, g.space AS space, g.account AS account, use.at AS at
+"""
+
+SAVE_DAYS_OF_USE = """
+UNWIND $days AS day
+MERGE (e:AuditEvent {id: day.id})
+ON CREATE SET e.space = day.space, e.created_at = datetime(), e.actor = day.account, e.action = 'ask_for',
+              e.target = day.grant, e.why = ''
 """
 
 FORGET_GRANTS = """
@@ -127,8 +136,18 @@ async def revoke_grant(tx: Tx, space: str, grant_id: str, *, actor: str, why: st
 
 
 async def save_uses(tx: Tx, uses: Mapping[str, datetime]) -> None:
-    """When each of these grants last opened something; never earlier than what is known."""
-    await tx.run(SAVE_USES, uses=[{"id": id, "at": at} for id, at in sorted(uses.items())])
+    """When each of these grants last opened something; never earlier than what is known. In the audit, once a day (UTC)."""
+    used = await rows(tx, SAVE_USES, uses=[{"id": id, "at": at} for id, at in sorted(uses.items())])
+    days = [
+        {
+            "id": derived("audit", one["space"], "ask_for", one["id"], one["at"].astimezone(UTC).date().isoformat()),
+            "space": one["space"],
+            "account": one["account"],
+            "grant": one["id"],
+        }
+        for one in used
+    ]
+    await tx.run(SAVE_DAYS_OF_USE, days=days)
 
 
 async def forget_grants(tx: Tx, now: datetime, limit: int) -> int:
