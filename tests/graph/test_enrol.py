@@ -13,10 +13,11 @@ from service.errors import InvalidInput, NotFound
 from service.graph.driver import Graph, rows
 from service.graph.voices import list_voices
 from service.identity.ask import AskConfig
+from service.identity.opt_outs import Marker
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
 from service.pipelines.consents import record_consent
 from service.pipelines.correct import Correct
-from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, name_also, rename
+from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, VoiceOptedOut, name_also, rename
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
 from service.types.audio import SAMPLE_RATE, Waveform
@@ -190,3 +191,20 @@ async def test_a_twin_is_no_turn_and_comes_once(graph: Graph, space: str) -> Non
     assert voice.num_turns == sum(e["twin_of"] is None for e in once)
     await enrolled(graph, space, "Ben", sound("enrol_ben"), person_id=voice.person_id)
     assert await graph.read(rows, EXEMPLARS, space=space) == once
+
+
+async def test_a_voice_that_opted_out_is_enrolled_by_nobody_unless_somebody_insists(graph: Graph, space: str) -> None:
+    marker, encoder = Marker(bytes(32)), models.campplus()
+    gallery = GalleryReader(graph, encoder.embedding_space, marker=lambda: marker)
+    enrol = Enrol(graph, models.segmenter(), encoder, gallery, ask=AskConfig())
+    ben = await enrol(space=space, name="Ben", waveform=sound("enrol_ben"), **AGREED)
+    await record_consent(graph, space=space, person_id=ben, state=Consent.OPTED_OUT, marker=lambda: marker, **AGREED)
+    with pytest.raises(VoiceOptedOut):
+        await enrol(space=space, name="Bert", waveform=a_clip("Ben", 6), **AGREED)
+    nora = await enrol(space=space, name="Nora", waveform=sound("enrol_nora"), **AGREED)
+    again = await enrol(space=space, name="Ben", waveform=sound("enrol_ben"), **AGREED, although_opted_out=True)
+    assert {p["id"]: set(p["exemplars"]) for p in await people(graph, space)} == {
+        ben: set(),
+        nora: {"granted"},
+        again: {"granted"},
+    }
