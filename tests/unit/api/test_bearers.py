@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.bearers import Bearers, TokenExpired, claim, looks_signed
+from service.api.bearers import Bearers, NotProved, TokenExpired, claim, looks_signed, proved
 from service.api.issuers import Issuers, IssuersUnreadable, parse
 from service.api.key_sets import IssuerUnreachable, KeysConfig, KeySets, KeysNotUsable, parse_keys
 from service.api.stream_following import may_keep
@@ -324,6 +325,21 @@ def test_a_file_that_is_wrong_says_where(name: str) -> None:
 def test_no_text_is_more_than_not_taken(text: str) -> None:
     assert Bearers(Issuers(Path("none.toml")), KeySets()).find(text) is None
     assert not looks_signed("vg_" + text)
+
+
+@given(st.data())
+def test_nothing_of_a_token_can_be_changed(data: st.DataObject) -> None:
+    algorithm = data.draw(st.sampled_from(["RS256", "ES256", "EdDSA"]))
+    signing = SigningKey.made("k1", algorithm)
+    (issuer,) = parse(TABLE.format(issuer="https://id.example.org"), Path("issuers.toml"))
+    (key,) = parse_keys({"keys": [signing.jwk()]})
+    claims = {"iss": issuer.issuer, "aud": "voicegraph", "sub": "ana", "exp": 2**33}
+    token = jwt.encode(claims, signing.private, algorithm=algorithm)
+    assert proved(token, issuer, key, algorithm).subject == "ana"
+    place = data.draw(st.integers(0, token.rindex(".") - 1))
+    other = data.draw(st.sampled_from("ABCabc019-_.").filter(lambda c: c != token[place]))
+    with pytest.raises(NotProved):
+        proved(token[:place] + other + token[place + 1 :], issuer, key, algorithm)
 
 
 def test_a_claim_is_found_by_its_name_first_and_by_its_place_then() -> None:
