@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     sound_tagger: str = Field(
         "signals", description="what hears laughter and other sounds of who agreed: signals, or yamnet (voicegraph[sounds])"
     )
+    spoof_scorer: str = Field(
+        "none", description="what tells voices from recordings of them: module:Class of a package of yours; none: nothing does"
+    )
     device: str = Field("auto", description="auto, cpu or cuda")
     threads: int = Field(
         2, ge=1, le=64, description="threads of each model; 2 was no slower than more on the machines we measured"

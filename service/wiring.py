@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from service.graph import maven, migrate
 from service.graph.driver import Graph, GraphConfig
 from service.graph.server import EmbeddedServer, ServerConfig
 from service.settings import variable
-from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, TextEmbedder, Waveform
+from service.types.audio import Progress, Recogniser, Samples, SpeakerEncoder, SpoofScorer, TextEmbedder, Waveform
 from service.wiring_engines import Engines
 from service.wiring_sounds import Sounds
 
@@ -255,8 +255,16 @@ class Models:
         from service.audio.diarise import Diariser, DiariserConfig
         from service.pipelines.clip import heard_voice
 
-        segmenter, encoder = await asyncio.gather(self.segmenter(), self.encoder())
-        return await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
+        segmenter, encoder, scorer = await asyncio.gather(self.segmenter(), self.encoder(), self.spoof_scorer())
+        heard = await asyncio.to_thread(heard_voice, Diariser(segmenter, encoder, DiariserConfig()), waveform)
+        return heard if scorer is None else replace(heard, spoof=await asyncio.to_thread(scorer, waveform))
+
+    async def spoof_scorer(self) -> SpoofScorer | None:
+        """None: the settings name none. Raises SpoofScorerMissing."""
+        from service.audio.spoofing import load_scorer
+
+        s = self.settings
+        return await self._once("spoof_scorer", lambda: load_scorer(s.spoof_scorer, cache=s.cache_dir, threads=s.threads))
 
     async def _once(self, name: str, make: Callable[[], T], ready: Callable[[T], Awaitable[None]] | None = None) -> T:
         """What `make` made the first time, after `ready` for it; made in a thread, since loading a model takes seconds."""
@@ -452,11 +460,11 @@ class Services(Models):
 
     async def warm(self) -> None:
         """Load every model now, so that no request waits for one, and what is missing is said at the start."""
-        await asyncio.gather(self.ingest(), self.answer())
+        await asyncio.gather(self.ingest(), self.answer(), self.spoof_scorer())
 
     async def voices(self, space: str, vectors: Sequence[Samples]) -> Candidates:
         """Whom voices heard in `space` may be, for asking by voice."""
-        return await (await self.gallery())(space, vectors)
+        return await (await self.gallery()).asked(space, vectors)
 
     async def enrol(self, *, space: str, name: str, clip: Path, **agreed: Any) -> str:
         """Id of the person, with consent to `remember_voice` recorded (as Enrol takes it) and the clip's exemplars kept."""

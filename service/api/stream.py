@@ -8,9 +8,11 @@ First a text message, within ten seconds:
 `headers` are those of any request (X-Voicegraph-Voice excepted: the stream is the voice). With `voice` (default, unless the
 space never looks at voices) every utterance's voice is judged as that of an uploaded clip is; without, the token asks alone.
 Then binary messages of PCM, 16 bit little-endian, mono, 16 kHz, in pieces of any length up to two seconds; silence is sent,
-too, or taken for granted where nothing comes. {"type": "end"} asks for what is still to come and ends the stream. With
-`remember` (scope `ingest`) the whole is then ingested like a file, however the stream ended, unless leave has ended. Out come
-the events of service.api.stream_json, `ready` before them, and before a closing that the client might not expect `error`.
+too, or taken for granted where nothing comes. {"type": "playback", "on": true} says that a loudspeaker plays what a machine
+says, until it is false again: what comes meanwhile is heard as silence, so that no machine is taken for anybody.
+{"type": "end"} asks for what is still to come and ends the stream. With `remember` (scope `ingest`) the whole is then ingested
+like a file, however the stream ended, unless leave has ended. Out come the events of service.api.stream_json, `ready` before
+them, and before a closing that the client might not expect `error`.
 """
 
 from __future__ import annotations
@@ -164,6 +166,7 @@ async def _listen(
     came: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(config.waiting)
     reading = tasks.create_task(_receive(socket, came))
     opened = last = loop.time()
+    plays = False  # a loudspeaker, what a machine says
     taken, patience = 0.0, config.pause  # seconds of sound and silence; until silence is taken for granted
     while True:
         try:
@@ -177,9 +180,15 @@ async def _listen(
         else:
             last = loop.time()
             _present(message)
-            if (sound := _sound(message)) is None:
+            sound = _sound(message)
+            if isinstance(sound, bool):
+                context.charge(1)
+                plays = sound
+                continue
+            if sound is None:
                 break
-            samples, heard, patience = sound, True, config.pause + len(sound) / SAMPLE_RATE
+            samples, patience = np.zeros_like(sound) if plays else sound, config.pause + len(sound) / SAMPLE_RATE
+            heard = True
         taken += len(samples) / SAMPLE_RATE
         if recording is not None:
             recording.keep(samples)
@@ -206,13 +215,17 @@ def _present(message: Mapping[str, Any]) -> None:
         raise WebSocketDisconnect(message.get("code", 1006))
 
 
-def _sound(message: Mapping[str, Any]) -> Samples | None:
-    """None for `end`; raises NotUnderstood."""
+def _sound(message: Mapping[str, Any]) -> Samples | bool | None:
+    """A bool: whether something is played from now on; None for `end`; raises NotUnderstood."""
     sound = message.get("bytes")
     if sound is None:
-        if _object(message).get("type") != "end":
-            raise NotUnderstood(what="A text message that is not `end` came", needed='sound, or {"type": "end"}')
-        return None
+        match _object(message):
+            case {"type": "end"}:
+                return None
+            case {"type": "playback", "on": bool(plays)}:
+                return plays
+        needed = 'sound, {"type": "playback", "on": true or false}, or {"type": "end"}'
+        raise NotUnderstood(what="Another text message than `playback` and `end` came", needed=needed)
     if len(sound) % SAMPLE_BYTES:
         raise NotUnderstood(
             what=f"{len(sound)} bytes of sound came", needed="whole samples of 2 bytes: PCM, 16 bit, mono, 16 kHz"

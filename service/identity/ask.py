@@ -20,6 +20,8 @@ class AskConfig:
     thresholds: Thresholds = CAMPPLUS
     min_speech: float = 1.0
     """seconds of net speech in the question; 1 s against a profile has an EER of 2.5 %"""
+    max_spoof: float = 0.5
+    """where a SpoofScorer, if one is set, makes as many errors of both kinds; above it a voice opens nothing"""
     margin: float = 0.08
     """twice the router's: what was shown to the wrong one of two sisters cannot be unshown"""
 
@@ -33,18 +35,22 @@ def verify(
     channel: str = "wideband",
     population: int = 0,
     channels: Mapping[str, ChannelMean] | None = None,
+    spoof: float | None = None,
 ) -> VoiceVerdict:
     """Who asks. Several embeddings (of one voice) are averaged. `population`: people in the space if `gallery` is a part;
     `channels`: means, taken away where both sides have one. People merged into one (PersonVoice.same_as) count once.
 
-    accept: at τ_access(gallery size) with the margin kept · inconclusive: too little speech, two people too close, or
-    between τ_link and τ_access · reject: somebody is enrolled, but the voice is nobody's · not_enrolled: nobody is known ·
+    accept: at τ_access(gallery size) with the margin kept · inconclusive: too little speech, perhaps no voice here and now
+    (`spoof`, of a SpoofScorer: then it is compared with nobody's), two people too close, or between τ_link and τ_access ·
+    reject: somebody is enrolled, but the voice is nobody's · not_enrolled: nobody is known ·
     opted_out: the nearest person never gave, or took back, what this needs. Raises VoiceSpacesDiffer, BadVoiceVector."""
     voices = list(gallery.values())
     size = max(len({root(v) for v in voices}), population)
     empty = Scores(None, None, config.thresholds.access(size), config.policy, config.thresholds.encoder)
     if not voices:
         return VoiceVerdict(VoiceOutcome.NOT_ENROLLED, None, empty, "no voice is known in this space")
+    if spoof is not None and not spoof <= config.max_spoof:
+        return VoiceVerdict(VoiceOutcome.INCONCLUSIVE, None, empty, "it sounds like a recording, or like a machine")
     if net_speech < config.min_speech:
         reason = f"{net_speech:.1f} s of speech; {config.min_speech:.1f} s are needed"
         return VoiceVerdict(VoiceOutcome.INCONCLUSIVE, None, empty, reason)

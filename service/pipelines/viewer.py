@@ -74,6 +74,8 @@ class HeardVoice:
     net_speech: float
     """Seconds of speech behind it."""
     channel: str = "wideband"
+    spoof: float | None = None
+    """Of a SpoofScorer: 0, spoken here and now, to 1, played or made by a machine; None: nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def _verdict(voice: HeardVoice, known: Candidates, settings: SpaceSettings, thre
         channel=voice.channel,
         population=known.population,
         channels=known.channels,
+        spoof=voice.spoof,
     )
 
 

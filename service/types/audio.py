@@ -176,6 +176,17 @@ class SpeakerEncoder(Protocol):
         ...
 
 
+class SpoofScorer(Protocol):
+    """Tells a voice that speaks here and now from one that is played or made by a machine. None is shipped: SCORERS in
+    service.audio.spoofing says why."""
+
+    name: str
+
+    def __call__(self, waveform: Waveform) -> float:
+        """0: spoken; 1: played or made; a half where its errors of both kinds are as many. Of one voice's clip."""
+        ...
+
+
 class Recogniser(Protocol):
     """Speech → words with times. Text never influences identity."""
 

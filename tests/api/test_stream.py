@@ -170,6 +170,19 @@ async def test_silence_and_noise_say_nothing(house: House) -> None:
         assert [event["type"] for event in await rest_of(socket)] == ["ready"]
 
 
+async def test_what_a_loudspeaker_plays_meanwhile_is_nobodys(house: House) -> None:
+    """A machine answers with Ben's voice, for one: the client says that it plays that."""
+    async with house.socket() as socket:
+        await socket.send(begin(house.token("ben")))
+        await socket.send(json.dumps({"type": "playback", "on": True}))
+        for piece in pieces("ask_surprise_ben.ogg", 0.6):
+            await socket.send(piece)
+        await socket.send(json.dumps({"type": "playback", "on": False}))
+        await socket.send(json.dumps({"type": "end"}))
+        events = await rest_of(socket)
+    assert socket.close_code == 1000 and {event["type"] for event in events} <= {"ready", "stage"}
+
+
 async def test_a_client_that_sends_nothing_after_a_question_is_silent(house: House) -> None:
     async with house.socket() as socket:
         await socket.send(begin(house.token("nora"), voice=False))
