@@ -21,7 +21,19 @@ DEADLINES = frozenset({"expires_at"})
 """Counted from when it was written: only whether there is one."""
 
 HISTORY = frozenset(
-    {"AuditEvent", "Correction", "Delivery", "Event", "Job", "Meeting", "MeetingWork", "Webhook", "WebhookDelivery"}
+    {
+        "AuditEvent",
+        "Correction",
+        "Delivery",
+        "Erasure",
+        "Event",
+        "Job",
+        "Meeting",
+        "MeetingWork",
+        "Receipt",
+        "Webhook",
+        "WebhookDelivery",
+    }
 )
 """Labels of what tells how things became as they are."""
 
