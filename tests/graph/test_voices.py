@@ -134,3 +134,17 @@ async def test_who_is_of_a_revision_that_can_be_read_is_known(graph: Graph, spac
         await writing.commit()
     candidates = await reading
     assert candidates.revision == revision and eve.person_id in candidates.voices
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["all are held", "some are asked for"])
+async def test_a_question_waits_for_nobody_who_writes(graph: Graph, space: str, held: bool) -> None:
+    await people(graph, space)
+    gallery = GalleryReader(graph, VOICE, GalleryConfig() if held else GalleryConfig(max_exact=1))
+    await gallery(space, [])
+    await save(graph, space, a_voice_of(space, "eve", [axis(4)]))
+    async with graph.session() as session, await session.begin_transaction() as writing:
+        await lock_space(writing, space)
+        asked = await asyncio.wait_for(gallery.asked(space, []), 10)
+        await writing.rollback()
+    assert person(space, "eve") in asked.voices
+    assert (await gallery(space, [])).voices.keys() == asked.voices.keys() or not held
