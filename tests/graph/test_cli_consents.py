@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import stat
+from pathlib import Path
+
 from service.graph.driver import Graph
 from tests.graph.cli_builders import Typed
 from tests.graph.graph_builders import Said, seed
@@ -26,3 +30,23 @@ async def test_what_somebody_said_is_recorded_obeyed_and_shown(graph: Graph, spa
     assert "time that has come" in await typed("consent", "give", "Ana", *given, "--said-at", late, code=1)
     assert await typed("consent", "opt-outs", "--json") == [], "no voice of hers was kept, so none is marked"
     assert "not_found" in await typed("consent", "opt-outs", "--remove", "nothing", code=1)
+
+
+async def test_somebodys_own_is_written_to_a_file_for_its_owner_alone_and_the_schedule_is_shown(
+    graph: Graph, space: str, typed: Typed, tmp_path: Path
+) -> None:
+    said = [Said("ana", "I moved to Cork.", ("ana", "ben")), Said("ben", "Between us.", ("ben",), to=("ana",))]
+    await seed(graph, space, ("ana", "ben"), said)
+    file = tmp_path / "ana.json"
+    assert str(file) in await typed("export", "person", "Ana", "-o", str(file))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    found = json.loads(file.read_text())
+    assert [one["text"] for one in found["messages"]] == ["I moved to Cork."] and found["said_to_them"] == []
+    assert not found["vectors"] and "there already" in await typed("export", "person", "Ana", "-o", str(file), code=1)
+
+    assert "365 days" in await typed("retention", "set", "--session-days", "365")
+    (sessions,) = [row for row in await typed("retention", "show", "--json") if row["store"] == "sessions"]
+    assert sessions["until"].startswith("365 days")
+    page = await typed("retention", "show", "--html")
+    assert page.startswith("<!doctype html>") and "365 days" in page
+    assert "until they are erased" in await typed("retention", "set", "--session-days", "0")
