@@ -17,7 +17,7 @@ from service.graph.images import list_images
 from service.graph.message_pages import list_message_pages
 from service.graph.messages import find_messages
 from service.graph.paging import Page, Paged
-from service.graph.people import find_people
+from service.graph.people import find_people, heard_of
 from service.graph.revisions import list_revisions
 from service.graph.sessions import find_sessions
 from service.graph.shares import Share
@@ -27,7 +27,7 @@ from service.types.entities import JoinedName, KnownEntity, Related, RelatedThem
 from service.types.facts import KnownFact
 from service.types.images import KnownImage
 from service.types.memory import Message, Session
-from service.types.people import Person, Viewer
+from service.types.people import Heard, Person, Viewer
 from service.types.revisions import Revision
 
 P = ParamSpec("P")
@@ -45,6 +45,7 @@ class Reading:
         self.viewer = viewer
         self.scope = scope
         self.people: DataLoader[str, Person | None] = DataLoader(self._by_id(find_people))
+        self.heard: DataLoader[str, Heard | None] = DataLoader(self._by_id(heard_of))
         self.sessions: DataLoader[str, Session | None] = DataLoader(self._by_id(find_sessions))
         self.messages: DataLoader[str, Message | None] = DataLoader(self._by_id(find_messages))
         self.images: DataLoader[str, Sequence[KnownImage]] = DataLoader(self._images)

@@ -11,7 +11,7 @@ from service.api.context import global_id
 from service.api.cursors import page
 from service.api.loaders import Of, Reading
 from service.types.memory import Addressee, How, Message, Session, SessionStatus
-from service.types.people import Person
+from service.types.people import Heard, Person
 from service.types.told import Image
 
 strawberry.enum(How, name="How", description="How we know to whom something was said.")
@@ -25,12 +25,21 @@ class PersonType(Node):
     display_name: str | None = strawberry.field(description="Name shown; null while anonymous.")
     aliases: list[str] = strawberry.field(description="Other names.")
     kind: str = strawberry.field(description="anonymous, named or bot.")
-    num_turns: int = strawberry.field(description="Turns attributed to them.")
-    net_speech: float = strawberry.field(description="Seconds of speech heard of them alone.")
     encoders: list[str] = strawberry.field(description="Speaker encoders in whose space a voiceprint is kept.")
     created_at: datetime = strawberry.field(description="When they were first heard or enrolled, UTC.")
     person_id: strawberry.Private[str]
     reading: strawberry.Private[Reading]
+
+    @strawberry.field(description="Turns attributed to them.")
+    async def num_turns(self) -> int:
+        return (await self._heard()).num_turns
+
+    @strawberry.field(description="Seconds of speech heard of them alone.")
+    async def net_speech(self) -> float:
+        return (await self._heard()).net_speech
+
+    async def _heard(self) -> Heard:
+        return await self.reading.heard.load(self.person_id) or Heard()
 
     @strawberry.field(description="What they said, as far as the viewer may read it, in spoken order.", metadata=LIST)
     async def messages(
@@ -45,8 +54,6 @@ class PersonType(Node):
             display_name=person.display_name,
             aliases=list(person.aliases),
             kind=person.kind,
-            num_turns=person.num_turns,
-            net_speech=person.net_speech,
             encoders=list(person.encoders),
             created_at=person.created_at,
             person_id=person.id,

@@ -69,21 +69,21 @@ class ReadScope:
         }
 
 
-FIND_IDENTITY_SETS = """
-UNWIND range(0, size($hearers) - 1) AS i
-OPTIONAL MATCH (p:Person {space: $space, id: $hearers[i]})
-  (()-[m:MERGED_INTO WHERE m.confirmed]-()){0,12}
-  (same:Person {space: $space} WHERE coalesce(same.tombstone, false) = false)
-RETURN i, collect(DISTINCT same.id) AS ids
-ORDER BY i
-"""
-
-LIST_AUDIENCES = """
+READ_SCOPE = """
 CALL () {
+  UNWIND range(0, size($hearers) - 1) AS i
+  OPTIONAL MATCH (p:Person {space: $space, id: $hearers[i]})
+    (()-[m:MERGED_INTO WHERE m.confirmed]-()){0,12}
+    (same:Person {space: $space} WHERE coalesce(same.tombstone, false) = false)
+  WITH i, collect(DISTINCT same.id) AS ids ORDER BY i
+  RETURN collect(ids) AS same
+}
+WITH same, [i IN range(0, size($hearers) - 1) | [$hearers[i]] + same[i]] AS hearers
+OPTIONAL CALL (hearers) {
   MATCH (a:Audience {id: $public_id, space: $space}) WHERE a.public
   RETURN a.id AS id
   UNION
-  WITH $hearers AS hearers WHERE NOT $public_only
+  WITH hearers WHERE NOT $public_only
   MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
   WHERE p.id IN hearers[0] AND coalesce(p.tombstone, false) = false
     AND all(ids IN hearers WHERE EXISTS {
@@ -95,7 +95,7 @@ CALL () {
   MATCH (a:Audience {space: $space})
   RETURN a.id AS id
 }
-RETURN collect(id) AS ids
+RETURN same, collect(id) AS audiences
 """
 
 
@@ -113,17 +113,16 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
     hearers = tuple(viewer.hearers)
     public_only = viewer.unknown_hearer or not hearers
     reads_all = viewer.reads_all and not hearers and not viewer.unknown_hearer
-    found = await rows(tx, FIND_IDENTITY_SETS, space=viewer.space, hearers=list(hearers))
-    sets = tuple((id, *sorted(set(row["ids"]) - {id})) for id, row in zip(hearers, found, strict=True))
-    audiences = await rows(
+    (found,) = await rows(
         tx,
-        LIST_AUDIENCES,
+        READ_SCOPE,
         space=viewer.space,
         public_id=public_audience(viewer.space),
-        hearers=[list(ids) for ids in sets],
+        hearers=list(hearers),
         public_only=public_only,
         reads_all=reads_all,
     )
+    sets = tuple((id, *sorted(set(same) - {id})) for id, same in zip(hearers, found["same"], strict=True))
     identity = dict(zip(hearers, sets, strict=True))
     asker = identity.get(viewer.asker or "", ())
     return ReadScope(
@@ -134,7 +133,7 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         asker if _is_asker(viewer.principal, asker) else (),
         public_only and not reads_all,
         reads_all,
-        tuple(audiences[0]["ids"]),
+        tuple(found["audiences"]),
         key=_KEY,
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from service.errors import NotFound
 from service.graph.driver import rows
 from service.graph.paging import Page, Paged, paged, parameters
-from service.types.people import Person
+from service.types.people import Heard, Person
 
 if TYPE_CHECKING:
     from service.graph.access import ReadScope
@@ -23,19 +23,14 @@ FIND_PEOPLE = """
 UNWIND $ids AS wanted
 MATCH (shown:Person {id: wanted, space: $space})
 WHERE coalesce(shown.tombstone, false) = false AND NOT EXISTS { (shown)-[:MERGED_INTO]->() }
-CALL (shown) {
+WITH shown, COLLECT { MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) RETURN DISTINCT p.id } AS same
+WHERE $reads_all OR any(id IN same WHERE id IN $themselves) OR EXISTS {
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
-  OPTIONAL MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
-  RETURN collect(DISTINCT p.id) AS same, count(DISTINCT m) AS num_turns, sum(m.net_speech) AS net_speech
-}
-WITH shown, same, num_turns, net_speech
-WHERE $reads_all OR num_turns > 0 OR any(id IN same WHERE id IN $themselves) OR EXISTS {
-  MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
-  WITH p MATCH (p)<-[:ADDRESSES]-(m:Message)
+  WITH p MATCH (p)-[:SPEAKS|ADDRESSES]-(m:Message)
   WITH m MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
   RETURN a
 }
-WITH shown, num_turns, net_speech, head(COLLECT {
+WITH shown, head(COLLECT {
   MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person) WHERE p.display_name IS NOT NULL
   OPTIONAL MATCH (n:NameProposal {id: p.named_by})
   WITH p, n WHERE n IS NULL OR $reads_all OR any(id IN same WHERE id IN $themselves) OR EXISTS {
@@ -45,15 +40,31 @@ WITH shown, num_turns, net_speech, head(COLLECT {
 }) AS name
 RETURN shown {.id, .created_at, display_name: name, aliases: coalesce(shown.aliases, []),
   kind: CASE WHEN shown.kind = 'bot' THEN 'bot' WHEN name IS NULL THEN 'anonymous' ELSE 'named' END,
-  encoders: [key IN keys(shown) WHERE key STARTS WITH 'voiceprint__' | substring(key, 12)]} AS person,
-  num_turns, toFloat(net_speech) AS net_speech
+  encoders: [key IN keys(shown) WHERE key STARTS WITH 'voiceprint__' | substring(key, 12)]} AS person
 """
 
 
 async def find_people(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, Person]:
     """Those of `ids` that the scope holds, by id; the others are missing, whether they exist or not."""
     found = await rows(tx, FIND_PEOPLE, **scope.gate, ids=list(ids))
-    return {row["person"]["id"]: _person(row) for row in found}
+    return {row["person"]["id"]: _person(row["person"]) for row in found}
+
+
+HEARD = """
+UNWIND $ids AS wanted
+MATCH (shown:Person {id: wanted, space: $space})
+MATCH (shown) (()<-[:MERGED_INTO]-()){0,12} (p:Person)
+MATCH (p)-[:SPEAKS]->(m:Message)-[:FOR]->(a:Audience) WHERE a.id IN $audiences
+WITH DISTINCT wanted, m
+RETURN wanted, count(m) AS num_turns, toFloat(sum(m.net_speech)) AS net_speech
+"""
+
+
+async def heard_of(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> dict[str, Heard]:
+    """How much each of `ids` said, of what the scope holds; nobody is among them who said nothing there. Apart from who they
+    are, since it reads all that somebody ever said."""
+    found = await rows(tx, HEARD, space=scope.space, audiences=scope.audiences, ids=list(ids))
+    return {row["wanted"]: Heard(row["num_turns"], row["net_speech"]) for row in found}
 
 
 async def find_person(tx: Tx, scope: ReadScope, person_id: str) -> Person | None:
@@ -190,7 +201,6 @@ async def list_known(tx: Tx, scope: ReadScope, ids: Sequence[str]) -> frozenset[
     return frozenset(id for id in ids if shown.get(id) in known)
 
 
-def _person(row: Mapping[str, Any]) -> Person:
-    record = dict(row["person"])
-    aliases, encoders = tuple(record.pop("aliases")), tuple(sorted(record.pop("encoders")))
-    return Person(**record, aliases=aliases, encoders=encoders, num_turns=row["num_turns"], net_speech=row["net_speech"])
+def _person(record: Mapping[str, Any]) -> Person:
+    aliases, encoders = tuple(record["aliases"]), tuple(sorted(record["encoders"]))
+    return Person(**{**record, "aliases": aliases, "encoders": encoders})

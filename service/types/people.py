@@ -305,6 +305,15 @@ class VoiceVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """How much somebody said, of what a viewer may read."""
+
+    num_turns: int = 0
+    net_speech: float = 0.0
+    """Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Person:
     """A person as a viewer may see them."""
 
@@ -313,8 +322,6 @@ class Person:
     aliases: tuple[str, ...]
     kind: str
     """anonymous | named | bot"""
-    num_turns: int
-    net_speech: float
     created_at: datetime
     encoders: tuple[str, ...] = field(default=())
     """Embedding spaces in which a voiceprint is kept."""

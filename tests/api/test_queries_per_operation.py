@@ -17,8 +17,8 @@ from tests.graph.graph_builders import Said, World, seed, unit_vectors
 from tests.graph.identity_builders import may_be, proposed
 
 PEOPLE = ["ana", "ben", "cleo", "dan"]
-GATE = 3
-"""Policies of the space, identity sets of who hears, visible audiences."""
+GATE = 1
+"""Identity sets of who hears, and visible audiences."""
 
 
 class Counting(Graph):

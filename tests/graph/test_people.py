@@ -6,8 +6,8 @@ from service.errors import NotFound
 from service.graph.access import read_scope
 from service.graph.driver import Graph
 from service.graph.paging import Page
-from service.graph.people import count_people, find_people, get_person, list_named_people, list_people
-from service.types.people import Assurance, Principal, Viewer
+from service.graph.people import count_people, find_people, get_person, heard_of, list_named_people, list_people
+from service.types.people import Assurance, Heard, Principal, Viewer
 from tests.graph.graph_builders import Said, World, seed
 from tests.graph.test_search import until_found
 
@@ -31,8 +31,9 @@ async def world(graph: Graph, space: str) -> World:
 async def test_numbers_of_a_person_count_what_the_viewer_may_read(graph: Graph, world: World) -> None:
     own = await graph.read(get_person, await world.scope("ana"), world.person("ana"))
     seen = await graph.read(get_person, await world.scope("ben"), world.person("ana"))
-    assert (own.num_turns, own.net_speech) == (2, 5.0)
-    assert (seen.num_turns, seen.net_speech, seen.display_name, seen.kind) == (1, 2.5, "Ana", "named")
+    assert (own.display_name, own.kind) == (seen.display_name, seen.kind) == ("Ana", "named")
+    heard = {who: await graph.read(heard_of, await world.scope(who), [world.person("ana")]) for who in ("ana", "ben", "dan")}
+    assert [found.get(world.person("ana")) for found in heard.values()] == [Heard(2, 5.0), Heard(1, 2.5), None]
 
 
 async def test_one_knows_who_speaks_and_who_is_addressed_in_what_one_may_read_and_oneself(graph: Graph, world: World) -> None:
@@ -97,10 +98,13 @@ async def test_a_merged_person_is_part_of_the_one_they_were_merged_into(graph: G
     await world.merge("cleo", into="ana", confirmed=False)
     scope = await world.scope(reads_all=True)
     found = await graph.read(find_people, scope, [world.person("ana"), world.person("cleo")])
-    assert {id: p.num_turns for id, p in found.items()} == {world.person("ana"): 3}
+    assert set(found) == {world.person("ana")}
+    assert await graph.read(heard_of, scope, list(found)) == {world.person("ana"): Heard(3, 7.5)}
     assert await graph.read(count_people, scope) == 3
     as_cleo = await graph.read(find_people, await world.scope("cleo"), [world.person("ana")])
-    assert as_cleo[world.person("ana")].num_turns == 1, "named as Ana, and reading no more than before"
+    assert as_cleo[world.person("ana")].display_name == "Ana"
+    heard = await graph.read(heard_of, await world.scope("cleo"), [world.person("ana")])
+    assert heard[world.person("ana")].num_turns == 1, "named as Ana, and reading no more than before"
 
 
 async def test_names_are_found_among_visible_people_only(graph: Graph, world: World) -> None:
