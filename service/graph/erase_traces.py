@@ -71,7 +71,8 @@ RETURN count(*) AS gone
 """
 
 FORGET_GRANTS = """
-MATCH (g:Grant)-[:LETS_ASK_FOR]->(p:Person {space: $space}) WHERE p.id IN $people
+MATCH (g:Grant {space: $space})
+WHERE g.account IN $accounts OR EXISTS { MATCH (g)-[:LETS_ASK_FOR]->(p:Person {space: $space}) WHERE p.id IN $people }
 WITH g LIMIT $limit
 DETACH DELETE g
 RETURN count(*) AS gone

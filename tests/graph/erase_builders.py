@@ -81,6 +81,12 @@ CREATE (theme:Schema {id: $space + '/theme', space: $space, created_at: datetime
     name: 'Dana Q.'})-[:IS {by: 'admin', decision: 'assigned'}]->(dana),
   (:Account {id: $space + '/bens', space: $space, created_at: datetime(), issuer: 'zoom', subject: 'u-2', name: 'Ben'})
     -[:IS {by: $dana, decision: 'assigned'}]->(ben),
+  (:Grant {id: $space + '/let', space: $space, created_at: datetime(), account: 'a', issuer: 'local', subject: 'speaker', by: 'b',
+    why: '', until: datetime() + duration('P9D')})-[:LETS_ASK_FOR]->(dana),
+  (:Grant {id: $space + '/lets', space: $space, created_at: datetime(), account: $account, issuer: 'mailto',
+    subject: 'dana@example.org', by: 'b', why: '', until: datetime() + duration('P9D')})-[:LETS_ASK_FOR]->(ben),
+  (:Grant {id: $space + '/bens-let', space: $space, created_at: datetime(), account: 'a', issuer: 'local', subject: 'speaker',
+    by: $account, why: 'Dana Quill said so', until: datetime() + duration('P9D')})-[:LETS_ASK_FOR]->(ben),
   (:NameProposal {id: $space + '/proposed', space: $space, created_at: datetime(), name: 'Dana Quill', normal_name: 'dana quill',
     status: 'open', sources: [], num_claims: 1, confidence: 0.5})-[:ABOUT]->(track),
   (:Event {id: $space + '/event', space: $space, created_at: datetime(), kind: 'identity.revised', what: 'merge',

@@ -71,8 +71,11 @@ async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_othe
     assert {person: await read_by(household, person) for person in everybody} == hidden
     assert set(hidden[household.ben]) >= set(before[household.ben]) - HERS
     after = await nodes(household)
-    own = {f"{space}/{name}" for name in ("own", "owes", "about", "gem", "named", "trait", "toward", "laugh", "image", "hook")}
-    others = {f"{space}/{name}" for name in ("kept", "plain", "ladder", "of-melons", "bens", "bens-job", "audit")}
+    own = {
+        f"{space}/{name}"
+        for name in ("own", "owes", "about", "gem", "named", "trait", "toward", "laugh", "image", "hook", "let", "lets")
+    }
+    others = {f"{space}/{name}" for name in ("kept", "plain", "ladder", "of-melons", "bens", "bens-job", "audit", "bens-let")}
     assert own <= set(stood) and not own & set(after) and others <= set(after)
     assert {id for id, label in stood.items() if label in ("Message", "Person")} <= set(after), "time, length, a tombstone"
     assert household.forgotten == [message(space, "monday", 0)], "of what an engine mirrors"
