@@ -16,12 +16,14 @@ import websockets
 from service.api.key_sets import KeysConfig
 from service.graph.driver import Graph, changes
 from service.graph.write_accounts import bind_account, unbind_account
+from service.graph.write_grants import save_grant
 from service.settings import Settings
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.conftest import CREATE_SPACE
+from tests.granting import a_grant
 from tests.graph.graph_builders import Said, World, seed
 from tests.oidc_server import CLIENT, SECRET, OidcServer, SigningKey, oidc_server
 
@@ -83,6 +85,12 @@ async def test_a_login_reads_what_its_person_may_from_when_somebody_says_whose_i
     assert await company.reads(await company.signed_in("u-ben")) == set(), "another login is another account"
     refused = await company.api.code(TEXTS, token, {"x-voicegraph-acting-for": company.world.person("ben")})
     assert refused == "viewer_not_accepted"
+    grant = a_grant(company.world.space, "u-ana", company.world.person("ben"), issuer=company.idp.issuer)
+    await company.world.graph.write(save_grant, grant)
+    acting = {"x-voicegraph-acting-for": company.world.person("ben")}
+    assert await company.reads(token, acting) == {"the piano is blue", "the ladder is red"}, (
+        "a login may be let ask, as any account"
+    )
     async with company.api.socket({"authorization": f"Bearer {token}"}) as socket:
         assert (await socket.receive())["type"] == "connection_ack"
         (answer,) = await socket.results("1", TEXTS)
