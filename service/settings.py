@@ -154,7 +154,7 @@ class Settings(BaseSettings):
     port: int = Field(8460, ge=0, le=65535, description="port `voicegraph serve` listens on; 0: any free one")
     development: bool = Field(True, description="GraphiQL and introspection; turn off where strangers can reach the port")
     requests_per_second: float = Field(
-        50.0, ge=0, description="what one token may ask a second, in small queries (README: What strangers can send); 0: no limit for anybody"
+        50.0, ge=0, description="small queries a second that one token may ask (README: What strangers can send); 0: no limit"
     )
     anonymous_per_second: float = Field(10.0, ge=0, description="the same for one address without a token; 0: no limit")
     trusted_proxies: str = Field(
