@@ -10,12 +10,9 @@ from dataclasses import dataclass
 
 from graphql import (
     GraphQLArgument,
-    GraphQLEnumType,
     GraphQLField,
     GraphQLInputField,
     GraphQLInputObjectType,
-    GraphQLList,
-    GraphQLNonNull,
     GraphQLObjectType,
     OperationDefinitionNode,
     get_named_type,
@@ -27,29 +24,13 @@ from graphql import (
 
 from service.api.limits import measure
 from service.types.ids import derived, fresh
+from tests.api.schema_values import listed, named_by, needed
 from tests.api.serving import Api
 from tests.api.tenancy_secrets import ID
 from tests.api.tenancy_walk import SCHEMA, WALK
 
 GIVEN = "$id"
 """Stands for the id in a call."""
-VALUES = {"String": '"garden"', "Int": "3", "Float": "1.0", "Boolean": "true", "DateTime": '"2026-10-01T00:00Z"'}
-"""What is given where something must be."""
-OF_ITS_OWN = {"id", "ids", "asker"}
-"""Names of arguments that do not say of what the id is."""
-_PERSON = ("speakers", "addressees", "byOrTo", "by", "to", "of", "person", "personId", "intoId", "otherId", "actingFor",
-           "heardBy", "addressedTo", "speaker", "addressee", "speakerId", "toId")  # fmt: skip
-NAMED = {
-    **dict.fromkeys(_PERSON, "Person"),
-    **dict.fromkeys(("sessions", "sessionId", "session"), "Session"),
-    **dict.fromkeys(("messageId", "messageIds"), "Message"),
-    **dict.fromkeys(("entityId", "ofId"), "Entity"),
-    **dict.fromkeys(("uploadId", "transcriptUploadId", "voiceUploadId", "heardByVoices"), "Upload"),
-    "image": "Image", "like": "AudioMemory", "webhookId": "Webhook", "deliveryId": "WebhookDelivery", "streamId": "Stream",
-    "localSpeakers": "LocalSpeaker", "correctionId": "Correction", "accountId": "Account", "proposalId": "NameProposal",
-    "personaId": "PersonaNode", "ids": "Delivery", "grantId": "Grant", "jobProgress": "Job",
-}  # fmt: skip
-"""What an argument, or a field with an `id`, names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +47,7 @@ class Call:
     @property
     def label(self) -> str:
         """Of what the id is asked for."""
-        field, *_, last = self.name.split(".")
-        if last == "id":
-            return NAMED.get(field) or ("Webhook" if "ebhook" in field else field[:1].upper() + field[1:])
-        return NAMED.get(last, "Message")
+        return named_by(self.name)
 
     def with_id(self, id: str, others: Mapping[str, str]) -> str:
         """`others`: by label, an id that whoever asks may know."""
@@ -90,7 +68,7 @@ def _of_root(kind: str, root: GraphQLObjectType) -> Iterator[Call]:
     for name, of in root.fields.items():
         for place, value in _places(of.args):
             others = " ".join(
-                f"{other}: {_needed(other, argument)}"
+                f"{other}: {needed(f'{name}.{other}', argument)}"
                 for other, argument in of.args.items()
                 if other != place.split(".")[0] and is_required_argument(argument)
             )
@@ -103,36 +81,16 @@ def _places(fields: dict[str, GraphQLArgument] | dict[str, GraphQLInputField]) -
     for name, argument in fields.items():
         named = get_named_type(argument.type)
         if named.name == "ID":
-            yield name, _listed(argument.type, f'"{GIVEN}"')
+            yield name, listed(argument.type, f'"{GIVEN}"')
         elif isinstance(named, GraphQLInputObjectType):
             for place, value in _places(named.fields):
                 first = place.split(".")[0]
                 others = " ".join(
-                    f"{other}: {_needed(other, field)}"
+                    f"{other}: {needed(f'{name}.{other}', field)}"
                     for other, field in named.fields.items()
                     if other != first and is_required_input_field(field)
                 )
-                yield f"{name}.{place}", _listed(argument.type, f"{{ {first}: {value} {others} }}")
-
-
-def _listed(of: object, value: str) -> str:
-    inner = of.of_type if isinstance(of, GraphQLNonNull) else of
-    return f"[{value}]" if isinstance(inner, GraphQLList) else value
-
-
-def _needed(name: str, argument: GraphQLArgument | GraphQLInputField) -> str:
-    """A value of its type."""
-    named = get_named_type(argument.type)
-    if isinstance(named, GraphQLEnumType):
-        value = next(iter(named.values))
-    elif isinstance(named, GraphQLInputObjectType):
-        needed = ((inner, field) for inner, field in named.fields.items() if is_required_input_field(field))
-        value = "{ " + " ".join(f"{inner}: {_needed(inner, field)}" for inner, field in needed) + " }"
-    elif named.name == "ID":
-        value = f'"${NAMED.get(name, "Nothing")}"'
-    else:
-        value = '"$key"' if name == "idempotencyKey" else VALUES[named.name]
-    return _listed(argument.type, value)
+                yield f"{name}.{place}", listed(argument.type, f"{{ {first}: {value} {others} }}")
 
 
 def _affordable(start: str, of: GraphQLField) -> str:

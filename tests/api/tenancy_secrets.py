@@ -117,6 +117,8 @@ def _rules(asker: Asker, oracle: Oracle, nodes: Sequence[Mapping[str, Any]]) -> 
         "Webhook": lambda n: eyes.operator,
         "WebhookDelivery": lambda n: eyes.operator,
         "Event": lambda n: eyes.operator,
+        "Consent": lambda n: eyes.operator or _is_oneself(eyes, [people[p] for p in n["given_by"]]),
+        "Receipt": lambda n: eyes.operator,
         "Grant": lambda n: eyes.operator or n["account"] == asker.account or _is_oneself(eyes, [people[p] for p in n["lets"]]),
     }
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphql import GraphQLSchema
+from graphql import GraphQLObjectType, GraphQLSchema, is_required_argument
 
 from service.api.limits import Limits
 from service.api.schema import make_schema
+from tests.api.schema_values import needed
 from tests.api.schema_walk import Walk
 from tests.api.serving import Api
 from tests.api.tenancy_oracle import Eyes
@@ -160,6 +161,7 @@ def ways(given: Mapping[str, list[str]], *, only: Sequence[str] | None = None, e
     query = SCHEMA.query_type
     assert query is not None
     counted: dict[str, int] = {}
+    given = {**_new(query), **given}
     some: list[str] = []
     spent = 0
     for name, way in WALK.queries(query, dict(given)):
@@ -174,6 +176,19 @@ def ways(given: Mapping[str, list[str]], *, only: Sequence[str] | None = None, e
         spent += cost
     if some:
         yield _request(some)
+
+
+def _new(root: GraphQLObjectType) -> dict[str, list[str]]:
+    """Arguments of fields that need some, with ids of nothing: whatever comes into the schema is walked, too."""
+    required = {
+        name: [(one, argument) for one, argument in of.args.items() if is_required_argument(argument)]
+        for name, of in root.fields.items()
+    }
+    return {
+        name: [", ".join(f"{one}: {needed(f'{name}.{one}', argument)}" for one, argument in some).replace("$", "no ")]
+        for name, some in required.items()
+        if some
+    }
 
 
 def _request(some: Sequence[str]) -> str:

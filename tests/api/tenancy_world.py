@@ -214,6 +214,7 @@ RETURN labels(n)[0] AS label, n.id AS id,
   COLLECT { MATCH (n)-[:MENTIONED_IN]->(f:Fact) RETURN f.id } AS facts,
   COLLECT { MATCH (n)-[:ATTACHED_TO]->(m:Message) RETURN m.id } AS beside,
   COLLECT { MATCH (n)<-[:HAS_PERSONA]-(p:Person) RETURN p.id } AS of,
+  COLLECT { MATCH (n)<-[:GAVE]-(p:Person) RETURN p.id } AS given_by,
   COLLECT { MATCH (n)-[:LETS_ASK_FOR]->(p:Person) RETURN p.id } AS lets,
   head(COLLECT { MATCH (n)-[:IS]->(p:Person) WHERE n:Account RETURN p.id }) AS bound_to, n.account AS account, n.actor AS actor
 """

@@ -24,7 +24,7 @@ from service.types.people import VoiceAccess
 from service.wiring import Services
 from tests.api.serving import Api, serving
 from tests.api.tenancy_missing import calls, differences
-from tests.api.tenancy_plain import plain
+from tests.api.tenancy_plain import GUESSED, SAME, plain
 from tests.api.tenancy_secrets import Asker, Secrets
 from tests.api.tenancy_walk import Ids, Verdict, arguments, askers, by_voice, walk, ways
 from tests.api.tenancy_world import World, made, write
@@ -145,9 +145,9 @@ def hidden_ids(secrets: Secrets, asker: Asker, worlds: Sequence[World]) -> dict[
     outside, found = secrets.outside(asker), dict[str, list[str]]()
     own, other = asker.world, worlds[-1] if asker.world is not worlds[-1] else worlds[0]
     for world in (other,) if asker.eyes.operator or asker.eyes.reads_all else (own, other):
-        taken = set[str]()
+        taken, merged = set[str](), set(map(world.person, (*SAME, *GUESSED)))
         for node in secrets.made[world.space][1]:
-            if node["id"] in outside and node["label"] not in taken and node["id"] != world.person("evelyn"):
+            if node["id"] in outside and node["label"] not in taken and node["id"] not in merged:
                 taken.add(node["label"])
                 found.setdefault(node["label"], []).append(node["id"])
     return found
