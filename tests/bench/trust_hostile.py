@@ -67,7 +67,8 @@ async def _send(url: str, service: psutil.Process, house: House, n: int) -> tupl
     """What came of it, and by how many MB the service has grown."""
     requests = list(house.hostile(SEED).requests(n))
     tally = Tally()
-    async with httpx.AsyncClient(base_url=url, timeout=120) as client:
+    kept_alive = httpx.Limits(keepalive_expiry=2.0)  # less than the service's five seconds, or it may end one in use
+    async with httpx.AsyncClient(base_url=url, timeout=120, limits=kept_alive) as client:
         await _all_of(client, house, requests[:WARM], tally)
         warm = service.memory_info().rss
         await _all_of(client, house, requests[WARM:], tally)
@@ -106,6 +107,7 @@ async def _service(folder: Path, config: GraphConfig, space: str) -> AsyncIterat
         "VOICEGRAPH_SPACE": space,
         "VOICEGRAPH_DEVELOPMENT": "false",
         "VOICEGRAPH_REQUESTS_PER_SECOND": "0",
+        "MALLOC_ARENA_MAX": "2",  # as in the image (deploy/Dockerfile)
     }
     command = [sys.executable, "-c", "from service.cli import main; main()", "serve", "--port", "0", "--json"]
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)

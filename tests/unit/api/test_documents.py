@@ -36,6 +36,8 @@ def test_repeats_are_counted_at_all_levels_and_through_fragments() -> None:
     assert repeats(parse("{ a { x } a { x y } }"), limit=MAX_REPEATS) == 2
     assert repeats(parse("{ x: a x: b }"), limit=MAX_REPEATS) == 1
     assert repeats(parse("{ ...f ...f a ... on Q { a } } fragment f on Q { a }"), limit=MAX_REPEATS) == 3
-    assert repeats(parse("{ ...f } fragment f on Q { ...g a } fragment g on Q { ...f a }"), limit=MAX_REPEATS) < 10, "cycles end"
+    assert repeats(parse("{ ...f } fragment f on Q { ...g a } fragment g on Q { ...f a }"), limit=MAX_REPEATS) < 10, (
+        "cycles end"
+    )
     bomb = "{ ...f0 } " + " ".join(f"fragment f{i} on Q {{ {f'...f{i + 1} ' * 2}a{i} {{ ...f{i + 1} }} }}" for i in range(25))
     assert repeats(parse(bomb), limit=MAX_REPEATS) > MAX_REPEATS, "not counted to the end"
