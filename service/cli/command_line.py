@@ -8,6 +8,7 @@ import typer
 
 from service.cli import (
     accounts,
+    audit,
     calibrate,
     consents,
     corrections,
@@ -61,6 +62,7 @@ grants.add_to(app)
 webhooks.add_to(app)
 hooks.add_to(app)
 erasure.add_to(app)
+audit.add_to(app)
 app.command("calibrate")(calibrate.calibrate)
 app.command("replay")(replay.replay)
 showing.add_to(app)

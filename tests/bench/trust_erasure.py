@@ -44,11 +44,11 @@ LIST_STRINGS = """
 MATCH (n) WHERE n.space = $space AND elementId(n) > $after
 WITH n ORDER BY elementId(n) LIMIT $limit
 RETURN elementId(n) AS place, labels(n)[0] AS label, [key IN keys(n) WHERE NOT key STARTS WITH 'embedding__'
-  AND NOT key STARTS WITH 'voiceprint__' AND NOT key STARTS WITH 'vector__' | [key, toString(n[key])]] AS told
+  AND NOT key STARTS WITH 'voiceprint__' AND NOT key STARTS WITH 'vector__' | [key, n[key]]] AS told
 """
 
 LIST_EDGE_STRINGS = """
-MATCH (n)-[r]->() WHERE n.space = $space AND any(key IN keys(r) WHERE toString(r[key]) CONTAINS $id)
+MATCH (n)-[r]->() WHERE n.space = $space AND any(key IN keys(r) WHERE toStringOrNull(r[key]) CONTAINS $id)
 RETURN count(r) AS n
 """
 
@@ -162,7 +162,7 @@ async def remains(graph: Graph, world: World, made: Talk) -> int:
     left, after = 0, ""
     while page := await graph.patient(300.0).read(rows, LIST_STRINGS, space=world.space, after=after, limit=PAGE):
         after = page[-1]["place"]
-        left += sum(_tells(row["label"], key, value, told, person) for row in page for key, value in row["told"])
+        left += sum(_tells(row["label"], key, str(value), told, person) for row in page for key, value in row["told"])
     edges = await graph.patient(300.0).read(rows, LIST_EDGE_STRINGS, space=world.space, id=person)
     search, everything = Search(graph, HashedWords()), await world.scope(reads_all=True)
     for word in sorted(made.alone)[:QUESTIONS]:
@@ -171,8 +171,8 @@ async def remains(graph: Graph, world: World, made: Talk) -> int:
     return left + int(edges[0]["n"])
 
 
-def _tells(label: str, key: str, value: str | None, told: re.Pattern[str], person: str) -> bool:
+def _tells(label: str, key: str, value: str, told: re.Pattern[str], person: str) -> bool:
     """Others' words may call the name; the tombstone, the receipt and the audit have the id."""
     proof = label in ("Receipt", "AuditEvent", "Event") or (label == "Person" and key == "id" and value == person)
-    name = label == "Message" and key == "text" and not re.search(r"\bzq\d+\b", value or "")
-    return not proof and not name and bool(told.search(value or ""))
+    name = label == "Message" and key == "text" and not re.search(r"\bzq\d+\b", value)
+    return not proof and not name and bool(told.search(value))
