@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from service.api.bearers import TokenExpired
 from service.api.context import NotAllowed, TokenNotAccepted
 from service.api.errors import incident
+from service.api.key_sets import IssuerUnreachable
 from service.api.rates import RateLimited
 from service.api.spool import StreamForgotten
 from service.api.streams import ReadsTooSlowly, TooManyStreams
@@ -36,6 +37,8 @@ class Closing(IntEnum):
     """The client does not read what it is sent."""
     TOO_LONG = 4410
     TOO_MANY = 4429
+    AGAIN = 4503
+    """The provider of the token is away, and its key is not known: come again."""
 
 
 class NotUnderstood(VoicegraphError):
@@ -65,6 +68,7 @@ class StreamTooLong(VoicegraphError):
 _CLOSINGS: tuple[tuple[type[VoicegraphError], Closing], ...] = (
     (TokenNotAccepted, Closing.TOKEN),
     (TokenExpired, Closing.TOKEN),
+    (IssuerUnreachable, Closing.AGAIN),
     (StreamNeedsToken, Closing.TOKEN),
     (NotAllowed, Closing.NOT_ALLOWED),
     (StreamForgotten, Closing.NOT_ALLOWED),
@@ -85,7 +89,7 @@ async def close_for(socket: WebSocket, error: BaseException) -> None:
     if any(isinstance(one, WebSocketDisconnect) for one in errors) or socket.application_state is not WebSocketState.CONNECTED:
         return
     code = Closing.FAULT
-    if isinstance(first, VoicegraphError) and first.http_status < 500:
+    if isinstance(first, VoicegraphError) and (first.http_status < 500 or isinstance(first, IssuerUnreachable)):
         code = next((code for kind, code in _CLOSINGS if isinstance(first, kind)), Closing.NOT_UNDERSTOOD)
         told = {"type": "error", "code": first.code, "message": first.message}
     else:

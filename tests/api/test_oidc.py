@@ -55,6 +55,14 @@ class Company:
         found = await self.api.data(TEXTS, token, headers)
         return {edge["node"]["text"] for edge in found["messages"]["edges"]}
 
+    async def closed_stream(self, token: str) -> tuple[str, int | None]:
+        """With which code of ours, and of the websocket, a stream that is opened with the token ends."""
+        async with websockets.connect(f"ws://127.0.0.1:{self.api.port}/stream") as stream:
+            await stream.send(json.dumps({"type": "start", "headers": {"authorization": f"Bearer {token}"}}))
+            told = json.loads(await stream.recv())
+            await stream.wait_closed()
+        return str(told["code"]), stream.close_code
+
     async def unbind(self, account: str) -> None:
         now = datetime.now(UTC)
         await self.world.graph.write(unbind_account, self.world.space, account, actor="test", why="", at=now)
@@ -110,11 +118,7 @@ async def test_what_a_token_ends_ends_with_it_and_a_new_one_is_taken(company: Co
         (told,) = await socket.results("1", "subscription { events { __typename ... on Problem { code } } }")
         assert told["data"]["events"] == {"__typename": "NotAllowed", "code": "token_expired"}
     assert await company.api.code(TEXTS, soon) == "token_expired"
-    async with websockets.connect(f"ws://127.0.0.1:{company.api.port}/stream") as stream:
-        await stream.send(json.dumps({"type": "start", "headers": {"authorization": f"Bearer {soon}"}}))
-        assert json.loads(await stream.recv())["code"] == "token_expired"
-        await stream.wait_closed()
-    assert stream.close_code == 4401
+    assert await company.closed_stream(soon) == ("token_expired", 4401)
     assert await company.reads(company.idp.token("u-soon")) == set()
 
 
@@ -140,5 +144,6 @@ async def test_only_who_needs_a_key_that_is_not_known_waits_for_the_provider_or_
             assert answer.json()["errors"][0]["extensions"]["code"] == "issuer_unreachable"
         async with company.api.socket({"authorization": f"Bearer {unknown}"}) as socket:
             assert await socket.closed() == 4403
+        assert await company.closed_stream(unknown) == ("issuer_unreachable", 4503)
     finally:
         company.idp.down = False
