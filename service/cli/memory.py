@@ -171,6 +171,10 @@ def enrol(
     name: Annotated[str, typer.Option(help="Their name.")],
     consent: Annotated[str, typer.Option(metavar="VERSION", help="Version of the text that they agreed to.")],
     channel: Annotated[str, typer.Option(help="How they agreed: spoken, form, paper, …")] = "spoken",
+    evidence: Annotated[str | None, typer.Option(help="What proves it: where the form is, who heard it, …")] = None,
+    although_opted_out: Annotated[
+        bool, typer.Option("--although-opted-out", help="Also a voice that is taken for that of somebody who refused.")
+    ] = False,
     space: SpaceName = None,
     encoder: EncoderName = None,
     as_json: AsJson = False,
@@ -181,7 +185,18 @@ def enrol(
     """
 
     async def work(services: Services) -> str:
-        return await services.enrol(space=services.settings.space, name=name, clip=file, text_version=consent, channel=channel)
+        from service.cli.who import ACCOUNT
+
+        return await services.enrol(
+            space=services.settings.space,
+            name=name,
+            clip=file,
+            text_version=consent,
+            channel=channel,
+            evidence=evidence,
+            recorded_by=ACCOUNT,
+            although_opted_out=although_opted_out,
+        )
 
     id = with_services(work, space=space, encoder=encoder)
     show({"id": id, "name": name}, as_json, lambda: f"{name} is known now: {id}")

@@ -59,9 +59,10 @@ async def merge_session(
         confirm=settings.voice_access is VoiceAccess.OPEN,
     )
     session = SessionEvidence.of(folding.checkpoint.fold)
-    after = replace(folding.checkpoint, merged=True)
     while True:
         known = await _read(graph, gallery, folding, session, config.confirm)
+        fold = folding.checkpoint.fold.obeying(known.candidates.refusals)  # who refused meanwhile is not written down again
+        session, after = SessionEvidence.of(fold), replace(folding.checkpoint, fold=fold, merged=True)
         result, confirmed = await _decided(graph, settings.id, known, session, config, router.floors.simultaneous)
         merging = Merging(
             space=settings.id,
