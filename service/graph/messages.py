@@ -99,16 +99,24 @@ async def list_messages(
     return paged(page, places, await find_messages(tx, scope, [id for _, id in places]))
 
 
-COUNT_MESSAGES = """
-MATCH (m:Message) WHERE m.audience IN $audiences
-RETURN count(m) AS n
+COUNT_HELD = """
+MATCH (f:Fact) WHERE f.audience IN $audiences
+WITH count(f) AS facts
+OPTIONAL MATCH (a:Audience) WHERE a.id IN $audiences
+RETURN sum(COUNT { (a)<-[:FOR]-() }) - facts AS messages, facts
 """
 
 
+async def count_held(tx: Tx, scope: ReadScope) -> tuple[int, int]:
+    """How many messages the scope holds at all, and how many facts. What is for an Audience is one or the other, and how many
+    edges a node has it knows: of 20,000 messages in 200 audiences none is looked at."""
+    (found,) = await rows(tx, COUNT_HELD, audiences=scope.audiences)
+    return int(found["messages"]), int(found["facts"])
+
+
 async def count_messages(tx: Tx, scope: ReadScope) -> int:
-    """How many messages the scope holds at all; from the index on what mirrors FOR, in half the time of the edges."""
-    found = await rows(tx, COUNT_MESSAGES, audiences=scope.audiences)
-    return int(found[0]["n"])
+    """How many messages the scope holds at all."""
+    return (await count_held(tx, scope))[0]
 
 
 FIND_REASONS = """

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from service.graph import search as legs
 from service.graph.candidates import read_around, read_candidates
-from service.graph.fact_search import FactLeg, count_facts, facts_full_text, facts_nearest
-from service.graph.messages import count_messages, find_messages
+from service.graph.fact_search import FactLeg, facts_full_text, facts_nearest
+from service.graph.messages import count_held, find_messages
 from service.graph.people import list_same_people
 from service.pipelines.dense import Dense
 from service.pipelines.found_before import FoundBefore
@@ -290,9 +290,8 @@ def _known(one: Compared, unread: Unread, asked: _Asked, near: Sequence[Words]) 
 
 async def _sizes(tx: Tx, scope: ReadScope, filters: Filters) -> tuple[int, int, int]:
     """How many messages the scope holds, how many of them the filters let through, and how many facts it holds."""
-    visible = await count_messages(tx, scope)
-    candidates = visible if filters.empty else await legs.count_candidates(tx, scope, filters)
-    return visible, candidates, await count_facts(tx, scope)
+    visible, facts = await count_held(tx, scope)
+    return visible, visible if filters.empty else await legs.count_candidates(tx, scope, filters), facts
 
 
 def _by_source(leg: FactLeg) -> dict[str, float]:

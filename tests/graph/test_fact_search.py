@@ -7,6 +7,8 @@ import pytest
 
 from service.graph.driver import Graph
 from service.graph.fact_search import FactLeg, count_facts, facts_full_text, facts_nearest
+from service.graph.messages import count_held, list_messages
+from service.graph.paging import Page
 from service.graph.search import SearchConfig, UnescapedQuery
 from service.retrieval.lucene import escaped
 from service.types.ids import fresh
@@ -69,6 +71,8 @@ async def test_every_leg_holds_what_everybody_who_hears_may_read_all_of(
     assert seen(world, await graph.read(facts_full_text, scope, "bicycle", Filters(), K)) == expected
     assert seen(world, await graph.read(facts_nearest, scope, TEXT_SPACE, V[0], Filters(), K, config)) == expected
     assert await graph.read(count_facts, scope) == len(expected)
+    messages = await graph.read(list_messages, scope, page=Page(first=50))
+    assert await graph.read(count_held, scope) == (len(messages.items), len(expected))
 
 
 async def test_who_reads_all_meets_every_fact(graph: Graph, world: World) -> None:
