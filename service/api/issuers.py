@@ -112,8 +112,8 @@ def parse(text: str, path: Path) -> tuple[Issuer, ...]:
     if set(document) - {"issuers"} or not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
         raise wrong("holds something besides tables [issuers.NAME]")
     found = tuple(_issuer(name, table, wrong) for name, table in tables.items())
-    known = [one.issuer for one in found]
-    if twice := next((one.name for one in found if known.count(one.issuer) > 1), None):
+    known = [one.issuer.lower() for one in found]  # accounts are kept by issuers in lower case
+    if twice := next((one.name for one in found if known.count(one.issuer.lower()) > 1), None):
         raise wrong(f"[issuers.{twice}]: another table has the same issuer; one issuer with space_claim serves several spaces")
     return found
 

@@ -308,6 +308,7 @@ WRONG = {
     "no algorithm": TABLE + "algorithms = ['none']\n",
     "a long leeway": TABLE.replace("leeway = 0", "leeway = 3600"),
     "twice": TABLE + TABLE.replace("company", "other"),
+    "twice but for capitals": TABLE + TABLE.replace("company", "other").replace("{issuer}", "https://ID.example.org"),
 }
 
 
