@@ -151,8 +151,8 @@ TOMBSTONE = frozenset({"id", "space", "created_at", "tombstone", "revision", "al
 
 
 async def scan(tx: Tx, space: str, needles: Needles) -> list[Held]:
-    """Strings of nodes and edges that hold an id or a name, letter for letter: to be looked at word for word. Of what others said
-    no name. At most MOST of each."""
+    """Strings of nodes and edges that hold an id or a name, letter for letter: to be looked at word for word. Of what others
+    said no name. At most MOST of each."""
     asked: dict[str, Any] = {"space": space, "ids": list(needles.forms), "names": list(needles.names), "limit": MOST}
     nodes = [Held(**row) for row in await rows(tx, SCAN_NODES, **asked)]
     return nodes + [Held(**row, is_edge=True) for row in await rows(tx, SCAN_EDGES, **asked)]

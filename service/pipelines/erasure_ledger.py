@@ -71,8 +71,8 @@ class Ledger:
         self.path = path
 
     def add(self, entries: Iterable[Entry]) -> int:
-        """Those that are not in it already, on the disk when this returns; how many. A line that a crash cut off goes: what it was
-        to say was never begun."""
+        """Those that are not in it already, on the disk when this returns; how many. A line that a crash cut off goes: what it
+        was to say was never begun."""
         known = {entry.id for entry in self.entries()}
         new = [entry for entry in entries if entry.id not in known]
         if not new:
