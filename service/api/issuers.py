@@ -14,6 +14,7 @@ may read everything or administer is never for everybody that an issuer knows.""
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -84,8 +85,10 @@ class Issuers:
         except FileNotFoundError:
             self._seen, self._issuers = None, ()
             return ()
-        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+        seen = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode)
         if seen != self._seen:
+            if status.st_mode & stat.S_IWOTH:
+                raise IssuersUnreadable(path=self.path, problem="may be written by anybody, who could then let anybody in")
             try:
                 text = self.path.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:

@@ -322,6 +322,14 @@ def test_a_file_that_is_wrong_says_where(name: str) -> None:
     )
 
 
+def test_a_file_that_anybody_may_write_is_not_taken(file: Path) -> None:
+    issuers = Issuers(file)
+    assert issuers.all()
+    file.chmod(0o666)
+    with pytest.raises(IssuersUnreadable, match="anybody"):
+        issuers.all()
+
+
 @given(st.text(max_size=60) | st.lists(st.text(alphabet="eyJhbGciOiJ-_=0", max_size=30), min_size=3, max_size=3).map(".".join))
 def test_no_text_is_more_than_not_taken(text: str) -> None:
     assert Bearers(Issuers(Path("none.toml")), KeySets()).find(text) is None
