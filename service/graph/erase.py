@@ -17,6 +17,7 @@ from service.errors import NotFound
 from service.graph.audit import save_audit_event
 from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
+from service.graph.thin_checkpoints import thin_checkpoints
 from service.graph.tombstones import leave_tombstone
 from service.graph.write_corrections import touch
 from service.graph.write_events import save_erased
@@ -294,6 +295,7 @@ async def _hide(tx: Tx, one: Erasure) -> dict[str, int]:
     match one.subject.kind:
         case SubjectKind.PERSON:
             (row,) = await rows(tx, COUNT_HIDDEN, space=one.space, people=list(one.people))
+            await thin_checkpoints(tx, one.space, one.people)
             for person in one.people:
                 await leave_tombstone(tx, one.space, person)
             await tx.run(HIDE_PEOPLE, space=one.space, people=list(one.people))

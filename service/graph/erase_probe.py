@@ -3,6 +3,7 @@ by id, by name, by vector. What a look finds is mended, then looked for again.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,27 +21,28 @@ MOST = 2_000
 
 SCAN_NODES = """
 MATCH (n) WHERE n.space = $space AND NOT n:Receipt AND NOT n:Erasure AND NOT (n:Job AND n.status IN ['queued', 'running'])
-UNWIND [key IN keys(n) WHERE key <> 'space' AND key <> 'waveform' AND NOT key STARTS WITH 'embedding'
-        AND NOT key STARTS WITH 'vector__' AND NOT key STARTS WITH 'voiceprint__' AND key <> 'mean'] AS key
+UNWIND [key IN keys(n) WHERE key <> 'space' AND key <> 'waveform' AND NOT key STARTS WITH 'embedding' AND key <> 'mean'
+        AND NOT key STARTS WITH 'vector__' AND NOT key STARTS WITH 'voiceprint__'
+        AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried'])] AS key
 WITH n, key, n[key] AS value
-WHERE CASE
-  WHEN value IS :: STRING NOT NULL THEN any(id IN $ids WHERE value CONTAINS id) OR (any(name IN $names WHERE toLower(value)
-    CONTAINS name) AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried']))
-  WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN any(item IN value WHERE any(id IN $ids WHERE item CONTAINS id)
-    OR any(name IN $names WHERE toLower(item) CONTAINS name))
-  ELSE false END
+WITH n, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
+                         WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
+WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id[0] AND item =~ id[1])
+  OR any(name IN $names WHERE toLower(item) CONTAINS name[0]
+         AND (item =~ name[1] OR (item = toLower(item) AND item =~ name[2]))))
 RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value LIMIT $limit
 """
+"""Of what others said nothing: they may have called the name."""
 
 SCAN_EDGES = """
 MATCH (n)-[r]->() WHERE n.space = $space
-UNWIND [key IN keys(r)] AS key
+UNWIND keys(r) AS key
 WITH n, r, key, r[key] AS value
-WHERE CASE
-  WHEN value IS :: STRING NOT NULL THEN any(id IN $ids WHERE value CONTAINS id)
-    OR any(name IN $names WHERE toLower(value) CONTAINS name)
-  WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN any(item IN value WHERE any(id IN $ids WHERE item CONTAINS id))
-  ELSE false END
+WITH n, r, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
+                            WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
+WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id[0] AND item =~ id[1])
+  OR any(name IN $names WHERE toLower(item) CONTAINS name[0]
+         AND (item =~ name[1] OR (item = toLower(item) AND item =~ name[2]))))
 RETURN elementId(r) AS node, type(r) AS label, key AS property, value LIMIT $limit
 """
 
@@ -151,11 +153,28 @@ TOMBSTONE = frozenset({"id", "space", "created_at", "tombstone", "revision", "al
 
 
 async def scan(tx: Tx, space: str, needles: Needles) -> list[Held]:
-    """Strings of nodes and edges that hold an id or a name, letter for letter: to be looked at word for word. Of what others
-    said no name. At most MOST of each."""
-    asked: dict[str, Any] = {"space": space, "ids": list(needles.forms), "names": list(needles.names), "limit": MOST}
+    """Strings of nodes and edges that hold an id or a name, but for what others said: to be looked at once more, since what is
+    kept as proof may. At most MOST of each."""
+    asked: dict[str, Any] = {
+        "space": space,
+        "ids": [[id, f"(?s).*(?<![\\w-]){_quoted(id)}(?![\\w-]).*"] for id in needles.forms],
+        "names": [_name(name) for name in needles.names],
+        "limit": MOST,
+    }
     nodes = [Held(**row) for row in await rows(tx, SCAN_NODES, **asked)]
     return nodes + [Held(**row, is_edge=True) for row in await rows(tx, SCAN_EDGES, **asked)]
+
+
+def _name(name: str) -> list[str]:
+    """As its letters stand in lower case; and as an expression, capitalised and not (`holds` in service/memory/erasure.py)."""
+    begins, ends = r"(?sU).*(?<![^\W_])", r"(?![^\W_]).*"
+    capital = f"{begins}{_quoted(name[0].upper())}(?iu){_quoted(name[1:])}{ends}"
+    return [name, capital, f"{begins}{_quoted(name)}{ends}"]
+
+
+def _quoted(text: str) -> str:
+    """For Java's expressions."""
+    return re.sub(r"[^\w\s]", lambda found: "\\" + found[0], text)
 
 
 async def save_redacted(

@@ -175,6 +175,11 @@ DETACH DELETE d
 RETURN count(*) AS gone
 """
 
+FORGET_CHECKPOINTS = """
+MATCH (s:Session {space: $space}) WHERE s.id IN $sessions AND s.status = 'failed'
+REMOVE s.checkpoint, s.thinned_of
+"""
+
 LIST_MEETINGS_OVER = """
 UNWIND $meetings AS meeting
 MATCH (f:Meeting {id: meeting, space: $space, status: 'closed'})
@@ -254,6 +259,11 @@ STEPS_OF_A_PERSON: tuple[Step, ...] = (
 )
 STEPS_OF_MEETINGS: tuple[Step, ...] = (_some("deliveries", FORGET_DELIVERIES),)
 STEPS_OF_NAMES: tuple[Step, ...] = (_some("names proposed", FORGET_BARE_PROPOSALS),)
+
+
+async def forget_checkpoints(tx: Tx, erasure: Erasure) -> None:
+    """What sessions that broke off kept of voices: delivered again, they are heard anew. The caller holds the lock."""
+    await tx.run(FORGET_CHECKPOINTS, space=erasure.space, sessions=list(erasure.sessions))
 
 
 async def list_meetings_over(tx: Tx, erasure: Erasure) -> list[str]:

@@ -171,7 +171,7 @@ MATCH (s:Session {space: $space, id: $session_id})
 UNWIND $messages AS row
 MERGE (m:Message {id: row.id})
 ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id
-SET m += row.properties
+SET m += CASE WHEN m.erased_at IS NULL THEN row.properties ELSE {} END
 MERGE (m)-[:IN_SESSION]->(s)
 MERGE (l:LocalSpeaker {id: row.local_speaker})
 ON CREATE SET l.space = $space, l.created_at = datetime(), l.session_id = $session_id, l.label = row.label
@@ -182,7 +182,7 @@ MERGE (l)-[:UTTERED]->(m)
 SAVE_SPEAKERS = """
 UNWIND $decisions AS row
 MATCH (p:Person {space: $space, id: row.person_id})
-MATCH (m:Message {space: $space, id: row.message_id})
+MATCH (m:Message {space: $space, id: row.message_id}) WHERE m.erased_at IS NULL
 MERGE (p)-[r:SPEAKS]->(m)
 SET r = row.properties, m.speaker_id = p.id, m.decision = row.properties.decision, m.reason = row.properties.reason
 """

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -36,15 +37,23 @@ def names_of(given: Iterable[str | None], others: Iterable[str]) -> tuple[tuple[
 
 
 def holds(text: str, names: Collection[str]) -> bool:
-    """Whether one of `names` (case-folded) stands in `text`, word for word."""
-    return bool(names) and _names(names).search(normal(text)) is not None
+    """Whether one of `names` (case-folded) stands in `text`, word for word; in lower case only where all of it is: people are
+    called Will and May, and what may be is nobody."""
+    return bool(names) and next(_called(" ".join(unicodedata.normalize("NFKC", text).split()), names), None) is not None
+
+
+def _called(text: str, names: Collection[str]) -> Iterator[re.Match[str]]:
+    cased = text != text.lower()
+    return (match for match in _names(names).finditer(text) if not cased or not match[0][0].islower())
 
 
 def without_names(text: str, names: Collection[str]) -> str:
     """With a mark where one of `names` stood."""
     if not names:
         return text
-    mended = _names(names).sub(REDACTED, text)
+    mended = text
+    for match in reversed(list(_called(text, names))):
+        mended = mended[: match.start()] + REDACTED + mended[match.end() :]
     return REDACTED if holds(mended, names) else mended  # written in other letters than the name is
 
 
@@ -83,8 +92,9 @@ KEEPS = frozenset({"AuditEvent", "Consent", "Erasure", "Receipt", "OptOut"})
 """Labels of what is kept as proof, ids and all."""
 OTHERS_WORDS = frozenset({("Message", "text"), ("Message", "captions"), ("Delivery", "body"), ("Delivery", "carried")})
 """Where a name may stand: it is others who said it. What meetings' backends sent goes by itself, some days after their end."""
-TOLD = frozenset({("Session", "erased_facts"), ("Event", "people"), ("Event", "session_id")})
-"""Where an id stands to say that it is erased; of events those of before name it no more, and all go after some days."""
+TOLD = frozenset({("Session", "erased_facts"), ("Event", "people"), ("Event", "session_id"), ("Session", "checkpoint")})
+"""Where an id stands to say that it is erased; of events those of before name it no more, and all go after some days. And how
+far an open session is written: it goes when that is complete, and there is no receipt before."""
 OTHERS_NAMES = frozenset({("Person", "display_name"), ("Person", "aliases")})
 NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by"})
 """Properties that are none where nobody is named."""
@@ -116,12 +126,16 @@ def redacted(held: Held, needles: Needles) -> Any:
     if held.label == "LocalSpeaker" and names:
         return ERASED
     for form in needles.forms:
-        value = value.replace(form, ERASED)
+        value = _whole(form).sub(ERASED, value)
     return without_names(value, names)
 
 
 def _has_id(held: Held, needles: Needles) -> bool:
-    if held.label in KEEPS or (held.label, held.property) in TOLD or (held.property == "id" and held.value in needles.ids):
+    if (
+        held.label in KEEPS
+        or (held.label, held.property) in TOLD | OTHERS_WORDS
+        or (held.property == "id" and held.value in needles.ids)
+    ):
         return False
     values = held.value if isinstance(held.value, list) else [held.value]
     return any(_any_id(value, needles) for value in values)
@@ -137,7 +151,12 @@ def _has_name(held: Held, needles: Needles) -> bool:
 
 
 def _any_id(value: str, needles: Needles) -> bool:
-    return any(form in value for form in needles.forms)
+    return any(form in value and _whole(form).search(value) is not None for form in needles.forms)
+
+
+def _whole(id: str) -> re.Pattern[str]:
+    """An id may be anything that its caller chose, also what stands in other words."""
+    return re.compile(rf"(?<![\w-]){re.escape(id)}(?![\w-])")
 
 
 def _names(names: Collection[str]) -> re.Pattern[str]:

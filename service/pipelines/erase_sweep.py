@@ -24,6 +24,7 @@ from service.graph.erase_traces import (
     Step,
     erase_readers,
     forget_bare_people,
+    forget_checkpoints,
     forget_in_events,
     forget_meetings,
     list_corrections_of,
@@ -228,6 +229,7 @@ class Sweep:
         await lock_space(tx, erasure.space)
         if erasure.subject.kind is SubjectKind.SESSION:
             await forget_bare_people(tx, erasure)
+        await forget_checkpoints(tx, erasure)
         await remake_channel_means(tx, erasure.space)
 
     async def _contexts(self, erasure: Erasure, session: str, embedder: str) -> None:

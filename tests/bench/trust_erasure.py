@@ -3,8 +3,9 @@
 A space of 100,000 messages in 400 sessions (`--quick`: 5,000 in 50) is filled with made-up talk of 300 people; one of them
 spoke in 40 sessions, and others speak of them by name. They are erased as the command does it. What is left is looked for
 without the product's probe: every string of every node and edge is read and held against their ids, their names and words that
-only they said, and those words are searched for by somebody who reads everything. Two others ask the same questions before and
-after: one who was never with them must find the same messages, one who was the same but for theirs."""
+only they said, and those words are searched for by somebody who reads everything. Two others ask for what was said
+in the same words before and after: one who was never with them, one who was; `again` says how much changes by itself, since
+words weigh by how often all that is stored has them."""
 
 from __future__ import annotations
 
@@ -82,8 +83,9 @@ async def measure(report: Report, service: Services, space: str, made: Talk, siz
         await tell(world, made.facts[start : start + 2_000], first=start)
     await ready(graph)
     stranger, friend = who_asks(made)
-    questions = [said.text for said in made.said[:: len(made.said) // QUESTIONS] if said.by != ERASED][:QUESTIONS]
-    before = {name: await found(graph, world, name, questions) for name in (stranger, friend)}
+    asked = {name: questions_of(made, name) for name in (stranger, friend)}
+    control = {name: await found(graph, world, name, asked[name]) for name in asked}
+    before = {name: await found(graph, world, name, asked[name]) for name in asked}
     hers = {world.message(i) for i, said in enumerate(made.said) if said.by == ERASED}
 
     erase: Erase = await service.erase()
@@ -98,11 +100,21 @@ async def measure(report: Report, service: Services, space: str, made: Talk, siz
     await ready(graph)
     report.add("remains_after_erasure", condition, "ours", await remains(graph, world, made), "count", size)
 
-    after = {name: await found(graph, world, name, questions) for name in (stranger, friend)}
-    lost = [one for a, b in zip(before[stranger], after[stranger], strict=True) for one in set(a) ^ set(b)]
-    report.add("others_results_changed", f"{condition}/never_together", "ours", len(lost), "count", len(questions))
-    gone = [one for a, b in zip(before[friend], after[friend], strict=True) for one in set(a) - hers - set(b)]
-    report.add("others_results_changed", f"{condition}/together", "ours", len(gone), "count", len(questions))
+    after = {name: await found(graph, world, name, asked[name]) for name in asked}
+    for name, who in ((stranger, "never_together"), (friend, "together")):
+        for what, one, other in (("again", control, before), ("erased", before, after)):
+            told = f"{condition}/{who}/{what}"
+            pairs = [([id for id in a if id not in hers], b) for a, b in zip(one[name], other[name], strict=True)]
+            first = sum(a[:1] != b[:1] for a, b in pairs)
+            report.add("others_first_hit_changed", told, "ours", first, "count", len(pairs))
+            kept = sum(len(set(a) & set(b)) for a, b in pairs) / max(1, sum(len(a) for a, _ in pairs))
+            report.add("others_hits_lost", told, "ours", 1.0 - kept, "share", len(pairs))
+
+
+def questions_of(made: Talk, name: str) -> list[str]:
+    """What others said that `name` may read."""
+    texts = [said.text for said in made.said if name in said.readers and said.by != ERASED and ERASED not in said.text.lower()]
+    return texts[:: max(1, len(texts) // QUESTIONS)][:QUESTIONS]
 
 
 def talk(size: int, sessions: int) -> Talk:

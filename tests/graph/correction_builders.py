@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,8 +52,9 @@ async def ingest(
     caller: CallerKnows | None = None,
     gallery: GalleryReader | None = None,
     policy: str = "bounded",
+    before_close: Callable[[], Awaitable[None]] | None = None,
 ) -> list[str | None]:
-    """Write a whole session; the person of each turn."""
+    """Write a whole session; the person of each turn. `before_close`: what happens while it is still open."""
     caller = caller or CallerKnows()
     session = a_session(space, id=session_id(space, name), external_id=name, embedder=TEXT_SPACE, roster=caller.roster)
     opened = await graph.write(open_session, session)
@@ -71,6 +72,8 @@ async def ingest(
     await folding.take([_message(t, session.id) for t, _ in heard], [evidence_of(t, session.id, e) for t, e in heard])
     await folding.settle()
     await name_session(graph, space, session.id)
+    if before_close is not None:
+        await before_close()
     await close(graph, space, session.id, checkpoint=folding.stored, caller=caller, embedder=EMBEDDER)
     return await speakers(graph, space, name)
 

@@ -14,14 +14,15 @@ from service.graph.messages import list_messages
 from service.graph.paging import Page
 from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
+from service.graph.write_sessions import SessionBusy
 from service.pipelines.receipts import portable, verified
 from service.types.erasure import Erasing, Subject, SubjectKind
 from service.types.facts import Fact, FactKind
 from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
 from tests.conftest import CREATE_SPACE
-from tests.graph.correction_builders import correct, ingest, message, session_id
-from tests.graph.erase_builders import MONDAY, Breaking, Broken, Household, a_household, told
+from tests.graph.correction_builders import correct, ingest, message, session_id, speakers
+from tests.graph.erase_builders import MONDAY, WORDS, Breaking, Broken, Household, a_household, told
 
 NODES = "MATCH (n {space: $space}) RETURN n.id AS id, labels(n)[0] AS label"
 CONTEXTS = """
@@ -158,3 +159,23 @@ async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(househol
     assert await erase.replay() == []
     assert await erase.take_up(lambda error: pytest.fail(str(error))) >= 1
     assert await restored.left() == []
+
+
+async def test_who_is_erased_while_a_session_is_written_is_hidden_in_it_and_gone_once_it_is_complete(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    household = Household(graph, space, tmp_path, dana="", ben="", cleo="")
+    erase, open_session = household.eraser(), session_id(space, "monday")
+
+    async def erased() -> None:
+        household.dana = (await speakers(graph, space, "monday"))[0] or ""
+        begun = await erase(space, dana(household), asked_by="admin")
+        assert not begun.complete and begun.waits_for == (open_session,)
+        with pytest.raises(SessionBusy):
+            await erase(space, Subject(SubjectKind.SESSION, open_session), asked_by="admin")
+
+    await ingest(graph, space, "monday", MONDAY, before_close=erased)
+    assert set(await read_by(household, None)) == {text for _, text in MONDAY} - HERS
+    done = await erase(space, dana(household), asked_by="admin")
+    assert done.receipt and done.receipt.counts["messages"] == 2
+    assert not [text for text in await household.left() if any(word in text for word in WORDS)]

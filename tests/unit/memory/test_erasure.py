@@ -27,6 +27,14 @@ def test_a_name_that_somebody_else_has_is_not_theirs_alone() -> None:
 def test_a_name_is_a_word_and_no_piece_of_one() -> None:
     assert holds("Ask DANA, please", ["dana"]) and holds("Dana's car", ["dana"]) and holds("Dana\n Quill", ["dana quill"])
     assert not holds("Danae and Bandana", ["dana"]) and not holds("anything", [])
+    assert holds("Ask Will", ["will"]) and holds("will", ["will"]) and not holds("She will ask", ["will"])
+
+
+def test_an_id_that_its_caller_chose_is_no_piece_of_a_word() -> None:
+    needles = Needles(("ana",))
+    assert not is_left(held("Session", "title", "banana ana-lysis"), needles)
+    assert is_left(held("Event", "counts", '{"ana": 1}'), needles)
+    assert not is_left(held("Message", "text", "ana"), needles), "what others said is theirs"
 
 
 def test_a_fact_goes_without_support_and_stays_with_it() -> None:
