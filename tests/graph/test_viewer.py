@@ -300,13 +300,15 @@ def _expected(access: VoiceAccess, holder: str, voice: str, named: str) -> tuple
 
 
 async def test_every_combination_of_token_voice_name_and_policy_opens_what_it_is_to(home: World, door: Door) -> None:
-    """360 of them; with a token a voice never opens anything that the token would not."""
+    """252 of them; with a token a voice never opens anything that the token would not."""
     tokens = {name: await a_token(home, one[0], one[1], *one[2]) if one else None for name, one in HOLDERS.items()}
     people = {"": None, "ana": home.person("ana"), "ben": home.person("ben"), "nobody known": "nobody known"}
     wrong, checked = [], 0
     for access in VoiceAccess:
         await home.graph.write(changes, SET_VOICE_ACCESS, space=home.space, access=access.value)
         for (holder, token), (voice, heard), (named, person) in product(tokens.items(), VOICES.items(), people.items()):
+            if voice in NOT_TAKEN and named:
+                continue  # nobody is looked for by then
             asked = {"principal": token, "voice": heard, "as_person": person}
             viewer = await resolve_viewer(home.graph, door.gallery, space=home.space, thresholds=shipped, **asked)  # type: ignore[arg-type]
             expected = _expected(access, holder, voice, named)
@@ -325,7 +327,7 @@ async def test_every_combination_of_token_voice_name_and_policy_opens_what_it_is
             checked += 1
             if found != expected:
                 wrong.append((access, holder, voice, named, found, expected))
-    assert checked == len(VoiceAccess) * len(HOLDERS) * len(VOICES) * len(people) == 360 and not wrong
+    assert checked == len(VoiceAccess) * len(HOLDERS) * (3 * len(people) + len(NOT_TAKEN)) == 252 and not wrong
 
 
 async def test_leave_is_looked_up_at_each_question_and_follows_confirmed_merges_only(home: World, door: Door) -> None:
