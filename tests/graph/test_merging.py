@@ -212,8 +212,23 @@ async def test_a_voice_nobody_may_use_takes_its_whole_set_along(graph: Graph, sp
     gallery = Session(graph, space, "tuesday").gallery
     assert (await gallery(space, [])).voices[bound["left"]].consent is Consent.UNKNOWN
     await graph.write(save_consent, space, ana, Consent.WITHDRAWN, text_version="1", channel="form", at=datetime.now(UTC))
-    voices = (await gallery(space, [])).voices
-    assert {p: v.consent for p, v in voices.items()} == {bound["left"]: Consent.WITHDRAWN}
+    now = await gallery(space, [])
+    assert now.voices == {}, "what else was kept of the voice goes, too, where nobody agreed to that"
+    assert now.refusals.voices == {ana, bound["left"]}
+
+
+async def test_who_agreed_keeps_their_voice_when_a_merge_that_nobody_confirmed_says_they_are_one(
+    graph: Graph, space: str
+) -> None:
+    ana = await knows_ana(graph, space)
+    left = (await Session(graph, space, "monday").whole(FRAGMENT))["left"]
+    at = datetime.now(UTC)
+    await graph.write(save_consent, space, left, Consent.GRANTED, text_version="1", channel="form", at=at)
+    await graph.write(save_consent, space, ana, Consent.WITHDRAWN, text_version="1", channel="form", at=at)
+    now = await Session(graph, space, "tuesday").gallery(space, [])
+    assert {p: v.consent for p, v in now.voices.items()} == {left: Consent.WITHDRAWN}, (
+        "kept, and not used until they are told apart"
+    )
 
 
 DAYS = ("tuesday", "wednesday", "thursday")
