@@ -22,6 +22,7 @@ from service.graph.tombstones import leave_tombstone
 from service.graph.write_corrections import touch
 from service.graph.write_events import save_erased
 from service.types.erasure import Erasure, Subject, SubjectKind
+from service.types.events import Erased
 from service.types.memory import SessionStatus
 
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -287,7 +288,7 @@ async def hide(tx: Tx, one: Erasure, key: str) -> Erasure:
         occasion=one.id,
     )  # fmt: skip
     people = one.people if one.subject.kind is SubjectKind.PERSON else ()
-    await save_erased(tx, one.space, one.subject.kind.value, people=people, occasion=one.id)
+    await save_erased(tx, one.space, Erased(one.subject.kind.value), people=people, occasion=one.id)
     return done
 
 

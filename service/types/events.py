@@ -30,6 +30,11 @@ class Erased(StrEnum):
     INFERRED = "inferred"
     """How people feel and what they are like."""
     SOUNDS = "sounds"
+    PERSON = "person"
+    """Somebody, with all that is theirs: told when they are hidden; what is stored of them goes then."""
+    SESSION = "session"
+    MESSAGE = "message"
+    FACT = "fact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

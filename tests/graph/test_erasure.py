@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from service.errors import NotFound
 from service.graph.access import read_scope
-from service.graph.driver import Graph, changes
+from service.graph.driver import Graph, GraphConfig, changes
 from service.graph.forget_space import forget_space
 from service.graph.messages import list_messages
 from service.graph.paging import Page
@@ -91,16 +95,20 @@ async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_othe
     assert await erase(space, dana(household), asked_by="somebody") == done
 
 
-async def test_a_sweep_broken_off_after_any_transaction_ends_the_same(graph: Graph, space: str, tmp_path: Path) -> None:
-    """It is ended after one transaction, then after two more, …: each goes on, and nothing is counted twice."""
+async def test_a_sweep_killed_or_broken_off_after_any_transaction_ends_the_same(
+    graph: Graph, graph_config: GraphConfig, space: str, tmp_path: Path
+) -> None:
+    """A process that sweeps is killed; the next ends after one transaction, then after some more, …: each goes on, and nothing
+    is counted twice."""
     other = f"test-{fresh()}"
     await graph.write(changes, CREATE_SPACE, space=other)
     whole = await a_household(graph, other, tmp_path / "whole")
     straight = await whole.eraser()(other, dana(whole), asked_by="admin")
 
     household = await a_household(graph, space, tmp_path / "broken")
-    done, broken = None, 0
     await household.eraser().begin(space, dana(household), asked_by="admin")
+    await kill_a_sweep(household, graph_config, after=5)
+    done, broken = None, 0
     while done is None:
         try:
             done = await household.eraser(batch=2, graph=Breaking(graph, 1 + 2 * broken)).finish(space, dana(household))
@@ -111,6 +119,20 @@ async def test_a_sweep_broken_off_after_any_transaction_ends_the_same(graph: Gra
     assert straight.receipt and done.receipt and done.receipt.counts == straight.receipt.counts
     labels = [sorted((await nodes(each)).values()) for each in (whole, household)]
     assert labels[0] == labels[1]
+
+
+async def kill_a_sweep(household: Household, config: GraphConfig, *, after: int) -> None:
+    """With SIGKILL, once so many of its transactions are committed."""
+    env = {**os.environ, "NEO4J_URI": config.uri, "NEO4J_USER": config.user, "NEO4J_PASSWORD": config.password}
+    arguments = ("-m", "tests.graph.erase_process", household.space, str(household.folder), household.dana)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, env=env, cwd=Path(__file__).parents[2], stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    for _ in range(after):
+        assert await asyncio.wait_for(process.stdout.readline(), 120), "it ended before it was killed"
+    process.kill()
+    assert await process.wait() == -signal.SIGKILL
 
 
 async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(household: Household) -> None:
