@@ -185,7 +185,9 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         await expire_sounds(graph, spaces)
 
     async def erasures() -> None:
-        await (await runtime.services.erase()).take_up(incident)
+        erase = await runtime.services.erase()
+        await erase.replay()
+        await erase.take_up(incident)
 
     async def accounts() -> None:
         if await list_broken_off(graph):  # else no model is loaded for it

@@ -113,10 +113,9 @@ class Erase:
 
     async def take_up(self, incident: Callable[[Exception], object]) -> int:
         """Go on with every erasure that is not through and is ours, or nobody's any more; how many are through now."""
-        mine, now = self._key().id, datetime.now(UTC)
-        done = 0
+        done, now = 0, datetime.now(UTC)
         for erasure, key, touched_at in await self._graph.read(list_erasures):
-            if key != mine and now - touched_at < self._config.others_after:
+            if key != self._key().id and now - touched_at < self._config.others_after:
                 continue
             try:
                 done += (await self.finish(erasure.space, erasure.subject)).complete
