@@ -41,6 +41,8 @@ BOUNDED = {
     "WhoSaid.people": "five at most",
     "Attributed.evidence": "three at most",
     "Query.encoders": "a closed set",
+    "Query.retention": "the places where personal data lives",
+    "Receipt.counts": "one for each kind of thing",
     "Person.aliases": "names of one person",
     "Person.encoders": "a closed set",
     "Fact.addressees": "who is addressed in one turn",
