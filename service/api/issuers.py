@@ -177,7 +177,7 @@ def _scopes(at: str, table: Mapping[str, Any], wrong: Callable[[str], IssuersUnr
 
 def is_address(given: object, *, query: bool = False) -> bool:
     """Whether an issuer, or its keys (`query`), may be asked for there: by https, on this machine by http, too."""
-    if not isinstance(given, str) or not _is_text(given) or not given.isascii():
+    if not isinstance(given, str) or not _is_text(given) or not given.isascii() or not given.isprintable() or " " in given:
         return False
     try:
         url = urlsplit(given)
@@ -186,7 +186,13 @@ def is_address(given: object, *, query: bool = False) -> bool:
         return False
     if not host or url.username or url.password or (url.query and not query) or url.fragment:
         return False
-    return url.scheme == "https" or (url.scheme == "http" and (host == "localhost" or is_loopback(host)))
+    return url.scheme == "https" or (url.scheme == "http" and is_here(given))
+
+
+def is_here(address: str) -> bool:
+    """Whether it names this very machine."""
+    host = urlsplit(address).hostname or ""
+    return host == "localhost" or is_loopback(host)
 
 
 def _is_text(given: object) -> bool:

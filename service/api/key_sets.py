@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from jwt.exceptions import InvalidKeyError
 
-from service.api.issuers import Issuer, is_address
+from service.api.issuers import Issuer, is_address, is_here
 from service.errors import VoicegraphError
 
 _log = logging.getLogger("voicegraph.api")
@@ -170,9 +170,11 @@ class KeySets:
             kept.task = None
 
     async def _fetched(self, issuer: Issuer) -> tuple[VerifyKey, ...]:
-        async with httpx.AsyncClient(
-            timeout=self.config.timeout, verify=_tls(), follow_redirects=False, trust_env=False
-        ) as http:
+        try:
+            tls = _tls()
+        except OSError as error:  # so are those of ssl
+            raise KeysNotUsable(f"the file of authorities cannot be read ({type(error).__name__})") from None
+        async with httpx.AsyncClient(timeout=self.config.timeout, verify=tls, follow_redirects=False, trust_env=False) as http:
             address = issuer.jwks_uri or await self._discovered(http, issuer)
             return parse_keys(await self._document(http, address), self.config)
 
@@ -182,7 +184,7 @@ class KeySets:
         if not isinstance(document, dict) or document.get("issuer") != issuer.issuer:
             raise KeysNotUsable("its discovery document is another issuer's, or none")
         address = document.get("jwks_uri")
-        if not is_address(address, query=True):
+        if not is_address(address, query=True) or (is_here(str(address)) and not is_here(issuer.issuer)):
             raise KeysNotUsable("its discovery document names no address of keys that may be asked")
         return str(address)
 
@@ -199,7 +201,7 @@ class KeySets:
                 return json.loads(bytes(body))
         except TimeoutError:
             raise KeysNotUsable("it did not answer in time") from None
-        except (httpx.HTTPError, OSError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             raise KeysNotUsable(f"it could not be reached ({type(error).__name__})") from None
         except (ValueError, RecursionError):
             raise KeysNotUsable("what it answered is no JSON") from None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 from service.api.bearers import Bearers, NotProved, TokenExpired, claim, looks_signed, proved
 from service.api.issuers import Issuers, IssuersUnreadable, parse
-from service.api.key_sets import IssuerUnreachable, KeysConfig, KeySets, KeysNotUsable, parse_keys
+from service.api.key_sets import IssuerUnreachable, KeysConfig, KeySets, KeysNotUsable, _tls, parse_keys
 from service.api.stream_following import may_keep
 from service.api.tokens import TokenEntry, TokenFile, account_id
 from tests.oidc_server import OidcServer, SigningKey, oidc_server
@@ -251,6 +252,7 @@ ANSWERS: dict[str, Any] = {
     "of another issuer": {"discovery": {"issuer": "https://id.example.org"}},
     "keys elsewhere without TLS": {"discovery": {"jwks_uri": "http://id.example.org/keys"}},
     "no address of keys": {"discovery": {"jwks_uri": 7}},
+    "an address that is none": {"discovery": {"jwks_uri": "https://256.256.256.256/keys"}},
     "no JSON": {"key_set": b"<html>"},
     "no keys": {"key_set": {"keys": []}},
     "no set": {"key_set": [1]},
@@ -268,6 +270,40 @@ async def test_what_is_no_key_set_of_this_issuer_is_said_and_nothing_of_it_taken
         with pytest.raises(IssuerUnreachable):
             await Desk(file)(idp.token())
         assert name
+
+
+async def test_authorities_that_cannot_be_read_are_said_as_keys_that_cannot_be_had(
+    idp: OidcServer, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "authorities.pem").write_text("no certificate")
+    for name in ("authorities.pem", "missing.pem"):
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
+        _tls.cache_clear()
+        with pytest.raises(IssuerUnreachable):
+            await Desk(file)(idp.token())
+    monkeypatch.delenv("SSL_CERT_FILE")
+    assert await Desk(file)(idp.token())
+
+
+async def test_an_issuer_elsewhere_sends_nobody_to_this_machine_for_its_keys() -> None:
+    def answered(request: httpx.Request) -> httpx.Response:
+        issuer = str(request.url).partition("/.well-known")[0]
+        return httpx.Response(200, json={"issuer": issuer, "jwks_uri": keys})
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answered)) as http:
+        for keys, refused in (
+            ("http://127.0.0.1:8200/v1/secret", True),
+            ("https://localhost/keys", True),
+            ("https://keys.example.org/", False),
+        ):
+            (elsewhere,) = parse(TABLE.format(issuer="https://id.example.org"), Path("issuers.toml"))
+            (here,) = parse(TABLE.format(issuer="http://localhost:1"), Path("issuers.toml"))
+            assert await KeySets()._discovered(http, here) == keys
+            if not refused:
+                assert await KeySets()._discovered(http, elsewhere) == keys
+                continue
+            with pytest.raises(KeysNotUsable, match="no address"):
+                await KeySets()._discovered(http, elsewhere)
 
 
 def test_keys_for_something_else_are_left_out() -> None:
@@ -295,6 +331,7 @@ WRONG = {
     "another table": TABLE + "[others]\n",
     "an unknown key": TABLE + "client_secret = 'x'\n",
     "http": TABLE.replace("{issuer}", "http://id.example.org"),
+    "a blank in it": TABLE.replace("{issuer}", "https://id. example.org"),
     "a query": TABLE.replace("{issuer}", "https://id.example.org?x=1"),
     "a password": TABLE.replace("{issuer}", "https://a:b@id.example.org"),
     "no audience": TABLE.replace('audience = ["voicegraph"]\n', ""),
