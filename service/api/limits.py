@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
     FieldNode,
@@ -170,7 +170,8 @@ class Limits(SchemaExtension):
 
     def on_operation(self) -> Iterator[None]:
         self._cost: int | None = None
-        self.execution_context.parse_options.update(
+        options = cast(dict[str, Any], self.execution_context.parse_options)  # Strawberry knows of one, graphql-core of all
+        options.update(
             max_tokens=self.config.max_tokens,
             max_comments=self.config.max_comments,
             max_source_length=self.config.max_characters,
