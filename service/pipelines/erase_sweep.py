@@ -215,8 +215,10 @@ class Sweep:
         for session in await self._graph.read(list_named_in, erasure.space, erasure.sessions):
             await self._graph.write(self._named_again, erasure, session)
         await self._graph.write(self._people, erasure)
-        for session, embedder in (await self._graph.read(list_embedders, erasure.space, erasure.sessions)).items():
-            await self._contexts(erasure, session, embedder)
+        embedders = await self._graph.read(list_embedders, erasure.space, erasure.sessions)
+        for session in erasure.sessions:
+            for embedder in (embedders[session],) if session in embedders else TEXT_SPACES:
+                await self._contexts(erasure, session, embedder, plain=session not in embedders)
         if erasure.counts.get("mentions", 0) or erasure.subject.kind in (SubjectKind.PERSON, SubjectKind.SESSION):
             await self._graph.patient(300.0).write(save_macro, erasure.space, half_life_days=self._half_life)
 
@@ -232,24 +234,26 @@ class Sweep:
         await forget_checkpoints(tx, erasure)
         await remake_channel_means(tx, erasure.space)
 
-    async def _contexts(self, erasure: Erasure, session: str, embedder: str) -> None:
-        """The turns after an erased one were embedded beside it."""
+    async def _contexts(self, erasure: Erasure, session: str, embedder: str, *, plain: bool) -> None:
+        """The turns after an erased one were embedded beside it; `plain`, and where what embeds is not here, they stand by
+        themselves."""
         bare = await self._graph.read(list_bare, erasure.space, session, embedder)
         if not bare:
             return
         try:
             stood = await self._graph.read(get_settled_session, erasure.space, session)
-        except NotFound:  # erased itself meanwhile
-            return
-        texts = context_texts(spoken_as_told(stood.turns, stood.addressed_to), stood.relations.readers)
-        wanted = {id: texts[id] for id in bare if id in texts}
+        except NotFound:  # it broke off: its turns stand by themselves
+            texts: dict[str, str] = {}
+        else:
+            texts = context_texts(spoken_as_told(stood.turns, stood.addressed_to), stood.relations.readers)
+        wanted = {} if plain else {id: texts[id] for id in bare if id in texts}
         embedded: dict[str, Samples] = {}
         made = await self._embedder() if wanted and self._embedder is not None else None
         if made is not None and made.embedding_space.name == embedder:
             await asyncio.to_thread(embed, made, wanted.values(), embedded)
         vectors = {id: embedded[text] for id, text in wanted.items() if text in embedded}
-        plain = [id for id in bare if id not in vectors]
-        await self._graph.write(save_bare, erasure.space, session, embedder, vectors, plain)
+        alone = [id for id in bare if id not in vectors]
+        await self._graph.write(save_bare, erasure.space, session, embedder, vectors, alone)
 
     # ---- strings
 
