@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -154,6 +154,7 @@ async def check_language_model(settings: Settings, config: DoctorConfig = Doctor
 async def check_neo4j(settings: Settings) -> list[Check]:
     from service.graph import migrate
     from service.graph.driver import Graph
+    from service.graph.opt_outs import count_by_key
     from service.wiring import embedded_server, graph_config
 
     if settings.neo4j_uri is None:
@@ -176,6 +177,7 @@ async def check_neo4j(settings: Settings) -> list[Check]:
         ]
     try:
         found = await migrate.status(graph)
+        marks = await graph.read(count_by_key)
     except VoicegraphError as error:
         return [
             Check("neo4j server", State.OK, config.uri),
@@ -190,7 +192,26 @@ async def check_neo4j(settings: Settings) -> list[Check]:
     return [
         Check("neo4j server", State.OK, config.uri),
         Check("migrations", state, detail, "" if found.ready else "`voicegraph migrate`"),
+        *check_opt_outs(settings, marks),
     ]
+
+
+def check_opt_outs(settings: Settings, marks: Mapping[str, int]) -> list[Check]:
+    """Whether those who opted out are known again: by how many marks (key → how many), and whether the key is here."""
+    from service.identity.opt_outs import Marker
+    from service.pipelines.key_files import find_key
+
+    if not marks:
+        return []
+    try:
+        key = find_key(settings.opt_outs_key_file)
+    except VoicegraphError as error:
+        return [Check("opt-outs", State.MISSING, str(error), "`chmod 600` it, or bring it back")]
+    held = marks.get(Marker(key).id, 0) if key is not None else 0
+    if lost := sum(marks.values()) - held:
+        said = f"{lost} of {held + lost} marks were made with a key that is not in {settings.opt_outs_key_file}"
+        return [Check("opt-outs", State.MISSING, said, "bring it back: until then they are not known again")]
+    return [Check("opt-outs", State.OK, f"{held} marks of voices and logins")]
 
 
 async def examine(settings: Settings) -> tuple[Check, ...]:

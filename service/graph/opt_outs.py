@@ -88,6 +88,18 @@ DETACH DELETE o
 """
 
 
+COUNT_BY_KEY = """
+MATCH (o:OptOut)
+RETURN o.key AS key, count(*) AS marks
+ORDER BY key
+"""
+
+
+async def count_by_key(tx: Tx) -> dict[str, int]:
+    """How many marks there are in all spaces, by the key that they were made with. For who looks after the service."""
+    return {row["key"]: row["marks"] for row in await rows(tx, COUNT_BY_KEY)}
+
+
 async def list_refusals(tx: Tx, space: str) -> tuple[frozenset[str], frozenset[str]]:
     """Ids of who may not be known by voice, and of these who are not to be put down by their track either; each with everybody
     merged with them."""

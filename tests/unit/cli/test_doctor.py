@@ -10,8 +10,17 @@ import pytest
 from service.api.tokens import issue
 from service.cli.checks import Check, State
 from service.cli.command_line import run
-from service.cli.doctor import DoctorConfig, check_disk, check_language_model, check_models, check_packages
+from service.cli.doctor import (
+    DoctorConfig,
+    check_disk,
+    check_language_model,
+    check_models,
+    check_opt_outs,
+    check_packages,
+)
 from service.cli.doctor_access import check_issuers, check_tokens
+from service.identity.opt_outs import Marker
+from service.pipelines.key_files import load_key
 from service.settings import load_settings
 from tests.chat_server import serving
 from tests.oidc_server import SigningKey, oidc_server
@@ -117,3 +126,15 @@ async def test_who_gets_in_is_told_and_a_provider_that_does_not_answer_is_missin
     settings.tokens_file.chmod(0o644)
     (broken,) = await check_issuers(settings, 1.0)
     assert (broken.state, check_tokens(settings).state) == (State.MISSING, State.MISSING)
+
+
+def test_whether_the_key_of_those_who_opted_out_is_here() -> None:
+    settings = load_settings()
+    mine = Marker(load_key(settings.opt_outs_key_file)).id
+    assert check_opt_outs(settings, {}) == []
+    assert [check.state for check in check_opt_outs(settings, {mine: 3})] == [State.OK]
+    (lost,) = check_opt_outs(settings, {mine: 3, "another": 2})
+    assert lost.state is State.MISSING and "2 of 5" in lost.found
+    settings.opt_outs_key_file.chmod(0o644)
+    (open_to_all,) = check_opt_outs(settings, {mine: 3})
+    assert open_to_all.state is State.MISSING and "0600" in open_to_all.found
