@@ -1,5 +1,6 @@
 """How often does a document say the same again? Fields of one name that would be merged are compared two by two when it is
-validated: 1,900 times `name` in 2,000 tokens are a million and a half comparisons, half a minute of one core. Counted first."""
+validated: `space { name }` 400 times in 2,000 tokens held one core for a second, and all other requests with it (2026-11). They
+are counted first, which takes a millisecond."""
 
 from __future__ import annotations
 
