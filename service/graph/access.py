@@ -47,7 +47,8 @@ class ReadScope:
     """Identity set of the asker, where it is they themselves who ask: by their own token, by their voice without any, or as
     whom the operator's shell names. Empty for who only asks in their name: what is a person's alone is not theirs."""
     public_only: bool
-    """Somebody unknown listens, or nobody in particular asks."""
+    """Somebody unknown listens, or nobody in particular asks; or there is nothing else that all who listen may read: whether
+    somebody named as listening is known at all must not show."""
     reads_all: bool
     audiences: tuple[str, ...]
     """Ids of the visible Audiences; of all of the space when `reads_all`."""
@@ -124,6 +125,8 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
     )
     sets = tuple((id, *sorted(set(same) - {id})) for id, same in zip(hearers, found["same"], strict=True))
     identity = dict(zip(hearers, sets, strict=True))
+    visible = tuple(found["audiences"])
+    nothing_else = len(hearers) > 1 and set(visible) <= {public_audience(viewer.space)}
     asker = identity.get(viewer.asker or "", ())
     return ReadScope(
         viewer.space,
@@ -131,9 +134,9 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
         asker,
         identity.get(_self(viewer) or "", ()),
         asker if _is_asker(viewer.principal, asker) else (),
-        public_only and not reads_all,
+        (public_only or nothing_else) and not reads_all,
         reads_all,
-        tuple(found["audiences"]),
+        visible,
         key=_KEY,
     )
 
