@@ -4,7 +4,7 @@ what was said, by whom, and secrets are not among them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
 import strawberry
@@ -13,9 +13,9 @@ from service.api.connections import Connection, connection
 from service.api.context import Context, global_id, local_id
 from service.api.jobs import once_per_key
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
+from service.connectors.live.checks import problem_of
 from service.connectors.live.sources import Source
 from service.errors import InvalidInput as BadInput
-from service.errors import VoicegraphError
 from service.graph.dead_letters import forget_dead
 from service.graph.deliveries import DeliveryShown, DeliveryStatus, count_waiting, list_deliveries
 from service.graph.paging import Page
@@ -115,18 +115,14 @@ async def sources(context: Context) -> list[MeetingSourceType]:
 
 
 def _source(context: Context, source: Source, waiting: Mapping[tuple[str, str], int]) -> MeetingSourceType:
-    problem = None if source.secrets else "no_secret"
-    try:
-        context.services.sources.secrets(source)
-    except VoicegraphError as error:
-        problem = error.code
+    problem = problem_of(source, context.services.sources, datetime.now(UTC))
     return MeetingSourceType(
         name=source.name,
         provider=source.provider,
         takes_sound=source.listen,
         idle_minutes=source.idle_minutes,
         num_waiting=waiting.get((source.space, source.name), 0),
-        problem=problem,
+        problem=problem.code if problem is not None else None,
     )
 
 
@@ -139,7 +135,7 @@ async def retry(context: Context, ids: list[strawberry.ID], key: str) -> Deliver
         return {"waiting": done.waiting, "still_dead": done.still_dead, "deleted": len(done.nothing)}
 
     done = await once_per_key(context, principal, "retry_deliveries", key, {"ids": named}, do)
-    context.runtime.reception.inbox.arrived.set()
+    context.runtime.reception.inbox.pressure.look()
     return DeliveriesRetriedType(
         waiting_ids=[strawberry.ID(global_id("Delivery", id)) for id in done["waiting"]],
         still_dead=[StillDeadType(id=strawberry.ID(global_id("Delivery", id)), error=why) for id, why in done["still_dead"]],

@@ -164,25 +164,13 @@ def _checked() -> list[Checked]:
 
 
 def _check(source: Source, sources: Sources) -> Checked:
-    from service.connectors.declared import Signing
-    from service.connectors.live import connector
-    from service.connectors.live.signatures import check_secrets
+    from service.connectors.live.checks import problem_of
 
-    problem, num_secrets = None, 0
+    problem = problem_of(source, sources, datetime.now(UTC))
     try:
-        secrets = sources.secrets(source)
-        num_secrets = len(secrets)
-        check_secrets(connector(source.provider).verify, secrets, source=source.name, at=datetime.now(UTC))
-        api_key = sources.api_key(source)
-        declared = connector(source.provider).declared
-        if not num_secrets and Signing.TOKEN not in declared.also:
-            problem = "It names no secret: nothing that it delivers can be proved."
-        elif not num_secrets and not source.tokens:
-            problem = "It names no secret: only who shows a token of ours with the scope `ingest` can deliver."
-        elif declared.needs_api_key and not api_key:
-            problem = "It has no api_key: the transcripts that it points to cannot be fetched."
-    except VoicegraphError as error:
-        problem = str(error)
+        num_secrets = len(sources.secrets(source))
+    except VoicegraphError:  # told as its problem
+        num_secrets = 0
     return Checked(
         name=source.name,
         provider=source.provider,
@@ -191,7 +179,7 @@ def _check(source: Source, sources: Sources) -> Checked:
         listen=source.listen,
         idle_minutes=source.idle_minutes,
         num_secrets=num_secrets,
-        problem=problem,
+        problem=problem.message if problem is not None else None,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from service.graph.deliveries import MAX_ERROR, StoredDelivery, stored
 from service.graph.driver import Tx, changes, rows
-from service.graph.meetings import hold_meeting
+from service.graph.meetings import MeetingFeed, find_meetings, hold_meeting
 
 NOTHING_SEEN = -1
 """`seen` of who has not looked yet."""
@@ -27,6 +27,13 @@ class Next:
     deliveries: Sequence[StoredDelivery]
     seen: int
     """Of the meeting's deliveries all up to this place are among these, or were before, or are not to be taken in yet."""
+    feed: MeetingFeed | None
+    """The meeting a moment after it was looked; None: there is none any more."""
+
+    @property
+    def is_all(self) -> bool:
+        """Nothing else had come by then."""
+        return self.feed is None or self.feed.num_deliveries <= self.seen + 1
 
 
 SIZES_TAKEN_IN = """
@@ -100,11 +107,12 @@ async def next_waiting(
         came, sizes = await _settled(tx, asked)
         wanted = [row for row in sizes if row["id"] not in but][:limit]
         found = await _list_first(tx, wanted, most_bytes)
+    feed = (await find_meetings(tx, [meeting_id])).get(meeting_id)
     if len(found) < len(wanted):
-        return Next(found, max(seen, found[-1].seq))
+        return Next(found, max(seen, found[-1].seq), feed)
     if came is not None and len(sizes) < asked["limit"]:
-        return Next(found, max(seen, came - 1))
-    return Next(found, max([seen, *(row["seq"] for row in sizes)]))
+        return Next(found, max(seen, came - 1), feed)
+    return Next(found, max([seen, *(row["seq"] for row in sizes)]), feed)
 
 
 async def _settled(tx: Tx, asked: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,6 +51,8 @@ class JobsConfig:
     """Also how often progress is written; a follower sees a step a second."""
     silent_seconds: float = 30.0
     """A process that missed so many heartbeats is gone, not slow."""
+    looks_seconds: float = 5.0
+    """How often it is looked for such: they have been silent for six times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +148,12 @@ class Jobs:
         self._live.pop(job.id, None)
 
     async def _beat(self) -> None:
+        looked = float("-inf")
         while True:
             try:
-                await self._graph.write(save_interrupted, silent_seconds=self._config.silent_seconds)
+                if time.monotonic() - looked >= self._config.looks_seconds:
+                    await self._graph.write(save_interrupted, silent_seconds=self._config.silent_seconds)
+                    looked = time.monotonic()
                 rows = [{"id": j.id, "status": j.status, "stage": j.stage, "progress": j.progress} for j in self._live.values()]
                 if rows:
                     await self._graph.write(save_progress, rows)

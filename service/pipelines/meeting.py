@@ -83,6 +83,17 @@ class _Failure:
         return f"{self.error.code}: {self.error.message}" if self.error else f"unexpected: incident {self.incident}"
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What there was to be taken in."""
+
+    deliveries: Sequence[StoredDelivery]
+    feed: MeetingFeed | None
+    is_all: bool
+    """Nothing else had come."""
+    at: datetime
+
+
 class Meeting:
     """One that this worker has the lease of. After an error of `go` it is of no use any more."""
 
@@ -97,17 +108,19 @@ class Meeting:
         config: MeetingWorkConfig,
         came: Callable[[], None],
         aside: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+        give_way: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`came`: called when something that was fetched is there. `aside`: others are worked at while in it."""
-        self._aside = aside
+        """`came`: called when something that was fetched is there. `aside`: others are worked at while in it. `give_way`:
+        waits for who goes first, before each transaction."""
+        self._aside, self._first = aside, give_way
         self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
         self._sources, self._fetched, self._incident, self._config, self._came = sources, fetched, incident, config, came
         self._state = self._unfolded()
         self._room = _room_of(feed)
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
-        self._seen, self._unsettled = NOTHING_SEEN, False
-        """Up to which place what came is known; whether more came than could be seen."""
+        self._seen = NOTHING_SEEN
+        """Up to which place what came is known."""
         self._taken_up = self._rebuilt = self._one_by_one = self._passed = False
         self._is_kept = True
         """All that was taken in. Else it is not known any more what it said, and nothing is added to it."""
@@ -152,37 +165,70 @@ class Meeting:
         is_last = tries >= self._config.attempts
         self._one_by_one = tries >= self._config.one_by_one
         limit = 1 if self._one_by_one else self._config.batch
-        while some := await self._waiting(limit):
-            try:
-                if not self._is_kept:
-                    raise TooLate(meeting=self._feed.id)
-                await self._take(some)
-            except TooLate as error:
-                await self._refuse(some, error)
-            except (MeetingTaken, SessionBusy, Neo4jUnreachable):
-                raise
-            except Exception as error:
-                if len(some) == 1 and is_its_own(error):  # known by itself, it is put off, and the others are not
-                    await self._put_off([self._failure(some[0], error)])
-                raise
-        await self._pass_time(is_last=is_last)
+        more = True
+        while more:
+            looked = await self._look(limit)
+            if not (looked.deliveries or looked.is_all):  # more had come by then that could not be seen yet
+                looked = await self._look(limit, settled=True)
+            more = bool(looked.deliveries) and await self._took(looked)
+        await self._pass_time(looked, is_last=is_last)
 
-    async def _waiting(self, limit: int) -> Sequence[StoredDelivery]:
+    async def _look(self, limit: int, *, settled: bool = False) -> Looked:
+        await self._give_way()
         now, busy = datetime.now(UTC), {id for id, task in self._fetching.items() if not task.done()}
-        settled, self._unsettled = self._unsettled, False
         found = await self._graph.write(
             next_waiting, self._feed.id, now=now, seen=self._seen, settled=settled, limit=limit, but=busy
         )
         self._seen = found.seen
-        return found.deliveries
+        return Looked(found.deliveries, found.feed, found.is_all, now)
 
-    async def _take(self, some: Sequence[StoredDelivery]) -> None:
+    async def _took(self, looked: Looked) -> bool:
+        """Take it in; whether there may be more."""
+        some = looked.deliveries
+        try:
+            if not self._is_kept:
+                raise TooLate(meeting=self._feed.id)
+            return await self._take(looked)
+        except TooLate as error:
+            await self._refuse(some, error)
+        except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+            raise
+        except Exception as error:
+            if len(some) == 1 and is_its_own(error):  # known by itself, it is put off, and the others are not
+                await self._put_off([self._failure(some[0], error)])
+            raise
+        return True
+
+    async def _give_way(self) -> None:
+        if self._first is not None:
+            await self._first()
+
+    async def _take(self, looked: Looked) -> bool:
+        """Whether there may be more to take in."""
+        some, later = looked.deliveries, False
         done: list[str] = []
         more: list[NewDelivery] = []
         failed: list[_Failure] = []
-        for delivery in some:
+        plain: list[tuple[StoredDelivery, Read]] = []
+
+        async def fold_plain() -> None:
+            errors = await asyncio.to_thread(self._fold_all, plain) if plain else ()
+            for (delivery, _), error in zip(plain, errors, strict=True):
+                if error is None:
+                    done.append(delivery.id)
+                else:
+                    failed.append(self._failure(delivery, error))
+            plain.clear()
+
+        for delivery, read in zip(some, await asyncio.to_thread(_read_all, some), strict=True):
+            if isinstance(read, Exception):
+                failed.append(self._failure(delivery, read))
+                continue
+            if self._session is not None and not (read.fetches or read.in_room):
+                plain.append((delivery, read))
+                continue
+            await fold_plain()
             try:
-                read = await asyncio.to_thread(_read, delivery)
                 got = await self._got(delivery, read)
             except Exception as error:  # noqa: BLE001 - logged; what one delivery is must not keep others from being taken in
                 failed.append(self._failure(delivery, error))
@@ -194,18 +240,30 @@ class Meeting:
                 continue
             if await asyncio.to_thread(self._is_next, delivery, read):
                 await self._write(done, more)
-                done, more = [], []
+                done, more, later = [], [], later or bool(more)
                 await self._begin_next(delivery)
             await self._ensure_session(delivery, read)
-            try:
-                await asyncio.to_thread(self._fold, delivery, read)
-            except Exception as error:  # noqa: BLE001 - as above
-                failed.append(self._failure(delivery, error))
-                continue
-            done.append(delivery.id)
-            more += got
+            plain.append((delivery, read))
+            await fold_plain()
+            more += got if done and done[-1] == delivery.id else ()
+        await fold_plain()
+        later = later or bool(more) or not looked.is_all
+        if not later and not self._closed and looked.feed is not None:  # else what is late is to be written as such first
+            await self._advance(looked.feed, looked.at)
         await self._write(done, more)
         await self._put_off(failed)
+        return later
+
+    def _fold_all(self, some: Sequence[tuple[StoredDelivery, Read]]) -> list[Exception | None]:
+        """What is wrong with each: what one delivery is must not keep others from being taken in."""
+        errors: list[Exception | None] = []
+        for delivery, read in some:
+            try:
+                self._fold(delivery, read)
+                errors.append(None)
+            except Exception as error:  # noqa: BLE001 - given back, and logged
+                errors.append(error)
+        return errors
 
     def _fold(self, delivery: StoredDelivery, read: Read) -> None:
         declared, configured = connector(delivery.provider).declared, self._sources.find(delivery.source)
@@ -235,6 +293,7 @@ class Meeting:
             return
         assert self._session is not None
         is_late = self._closed and not self._state.finished  # what it changes is told after a while
+        await self._give_way()
 
         async def then(tx: Tx) -> None:
             await save_deliveries(tx, more)
@@ -269,33 +328,29 @@ class Meeting:
             self._session = self._session or self._session_of(delivery, read)
             self._fold(delivery, read)
 
-    async def _pass_time(self, *, is_last: bool) -> None:
+    async def _pass_time(self, looked: Looked, *, is_last: bool) -> None:
         """Nothing waits: tell what time alone tells."""
-        feed = (await self._graph.read(find_meetings, [self._feed.id])).get(self._feed.id)
-        if feed is None:  # its space was forgotten
+        if looked.feed is None:  # its space was forgotten
             self._closed = True
             return
-        has_all = feed.num_deliveries <= self._seen + 1
-        if has_all:
-            await self._advance(feed)
-        else:  # more came by now, and perhaps cannot be seen yet: no time passes before it
-            self._unsettled = True
-            self._came()
+        await self._advance(looked.feed, looked.at)
         session = self._session
         if session is not None:
-            if has_all and self._rebuilt and self._is_kept and self._is_told:
+            if self._rebuilt and self._is_kept and self._is_told:
                 session.withdraw_others(turn.key for _, turns in self._state.given.items() for turn in turns)
                 self._rebuilt = False
-            self._passed = self._passed or has_all
+            self._passed = True
             await session.write(one_by_one=self._one_by_one)
             if session.reads_in == 0.0:
+                await self._give_way()
                 await session.let_read()
             self._closed = self._closed and session.status is not SessionStatus.OPEN
-        if has_all and self._state.finished and not self._closed:
+        if self._state.finished and not self._closed:
             await self._close(is_last=is_last)
 
-    async def _advance(self, feed: MeetingFeed) -> None:
-        now = datetime.now(UTC) - timedelta(seconds=self._config.margin)
+    async def _advance(self, feed: MeetingFeed, at: datetime) -> None:
+        """`at`: when it was looked."""
+        now = at - timedelta(seconds=self._config.margin)
         if self._state.last is None or feed.last_at.timestamp() > self._state.last:
             self._state, outcomes = await asyncio.to_thread(step, self._state, (), min(feed.last_at, now))
             self._note(outcomes)
@@ -442,6 +497,16 @@ class Meeting:
 def _read(delivery: StoredDelivery) -> Read:
     """Raises EventUnreadable."""
     return connector(delivery.provider).read(as_delivery(delivery))
+
+
+def _read_all(some: Sequence[StoredDelivery]) -> list[Read | Exception]:
+    found: list[Read | Exception] = []
+    for delivery in some:
+        try:
+            found.append(_read(delivery))
+        except Exception as error:  # noqa: BLE001 - given back, and logged
+            found.append(error)
+    return found
 
 
 async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime) -> None:

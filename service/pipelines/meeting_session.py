@@ -3,7 +3,6 @@ difference is written: so nothing is in twice, and a worker that was killed anyw
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -33,6 +32,7 @@ from service.memory.meeting import About, Described, Given, Gone, Known, Outcome
 from service.memory.names import NameConfig
 from service.pipelines.afterwards import Afterwards
 from service.pipelines.attribute import attribute, note_logins, platform_attendance
+from service.pipelines.background import in_background
 from service.pipelines.blame import is_its_own
 from service.pipelines.closing import CallerKnows, close
 from service.pipelines.deliveries import Incident
@@ -195,7 +195,7 @@ class MeetingSession:
         self, folding: Folding, turns: Sequence[TurnThere], wanted: Plan, then: Then | None, *, rest: bool
     ) -> None:
         """Some of the turns; with them, at the end, what changes beside turns (`rest`)."""
-        messages = await asyncio.to_thread(messages_of, turns, self._source, self._using.embedder)
+        messages = await in_background(messages_of, turns, self._source, self._using.embedder)
         ids = {turn.message_id for turn in turns}
         changes = wanted.changes.of(ids, rest=rest)
         undecided = wanted.undecided & ids

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from service.connectors.live.sources import Sources
 from service.graph.driver import Graph, Neo4jUnreachable, Tx
@@ -32,6 +33,7 @@ from service.pipelines.blame import ModelFailed, is_its_own
 from service.pipelines.deliveries import Incident
 from service.pipelines.meeting import Fetched, Meeting, MeetingWorkConfig
 from service.pipelines.meeting_session import WritesWith
+from service.pipelines.pressure import Pressure
 from service.types.ids import fresh
 
 
@@ -41,8 +43,12 @@ class MeetingsConfig:
     most: int = 1_000  # meetings leased: each holds its fold in memory, of eight hours some 80 MB; 0: deliveries only wait here
     ahead: int = 16  # meetings begun before one is done: few, so that a space that comes later waits for few of another's
     left: int = 100  # meetings that nobody has, looked at in one round
-    poll: float = 1.0  # seconds until the inbox is looked into where nobody said that something came: another may have it
+    poll: float = 1.0  # seconds until the inbox is looked into where nobody said that something came: another may have it …
+    idle_poll: float = 5.0  # … and where there has been nothing to do for
+    idle_after: float = 60.0  # so many seconds
     pace: float = 0.2  # seconds between two looks at least: who delivers is answered meanwhile, and a turn waits for two anyway
+    busy_pace: float = 2.0  # seconds between two looks at one meeting while much comes: so long a final waits anyway
+    busy_share: float = 0.5  # of one's time at meetings while much comes: at 200 a second who delivers needs a core of two
     lease: float = 15.0  # seconds after which another worker may go on with a meeting
     beat: float = 4.0  # seconds after which leases are made longer
     again: float = 1.0  # seconds until a meeting is tried again after an error, each time twice as long …
@@ -70,14 +76,23 @@ class Meetings:
         fetched: Fetched,
         incident: Incident,
         *,
-        arrived: asyncio.Event | None = None,
+        pressure: Pressure | None = None,
         config: MeetingsConfig | None = None,
     ) -> None:
-        """`using`: asked for with the first meeting: models are loaded then. `arrived`: set when something came in this
-        process."""
+        """`using`: asked for with the first meeting: models are loaded then. `pressure`: what comes in this process."""
         self._graph, self._using, self._sources, self._fetched, self._incident = graph, using, sources, fetched, incident
         self._config = config or MeetingsConfig()
-        self._arrived = arrived or asyncio.Event()
+        self._pressure = pressure or Pressure()
+        self._arrived = self._pressure.arrived
+        self._known: dict[str, str] = {}
+        """Id → space of meetings in which something is to be taken in, as far as is known."""
+        self._looks_at = self._idle_since = time.monotonic()
+        """When the inbox is looked into again."""
+        self._others: dict[str, float] = {}
+        """Meeting of which something came here → when it turned out to be another worker's."""
+        self._began: dict[str, float] = {}
+        """Meeting → when it was last begun with; while much comes."""
+        self._rests_until = 0.0
         self.id = fresh()
         self._meetings: dict[str, Meeting] = {}
         """By id, the one last that was worked at last."""
@@ -108,7 +123,7 @@ class Meetings:
     async def settle(self, seconds: float) -> None:
         """Wait, at most so long, until nothing is left to do but what comes later; for tests and tools."""
         async with asyncio.timeout(seconds):
-            while await self._look() or any(map(self._is_put_off, self._trouble)):
+            while await self._look(anyway=True) or any(map(self._is_put_off, self._trouble)):
                 await asyncio.wait(
                     [*self._working.values(), asyncio.create_task(asyncio.sleep(0.1))], return_when=asyncio.FIRST_COMPLETED
                 )
@@ -128,19 +143,19 @@ class Meetings:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._arrived.wait(), pause)
 
-    async def _look(self) -> bool:
-        """Begin with what is to be done; whether anything was."""
+    async def _look(self, *, anyway: bool = False) -> bool:
+        """Begin with what is to be done; whether anything was. `anyway`: the inbox is asked whenever it was asked last."""
         now = time.monotonic()
         gone = [id for id, one in self._trouble.items() if id not in self._leases and now > one.until + self._config.longest]
         for id in gone:
             del self._trouble[id]
+        self._began = {id: at for id, at in self._began.items() if now - at < self._config.busy_pace}
         due = {id: meeting.space for id, meeting in self._meetings.items() if meeting.due_in == 0.0}
-        own = [(source.space, name) for name, source in self._sources.all().items()]
         config = self._config
-        found = await self._graph.read(_list_waiting, self.id, own, datetime.now(UTC), config.most, config.left)
+        await self._look_into(now, anyway=anyway)
         busy = {id: meeting.space for id, meeting in self._meetings.items() if id in self._working}
-        wanted = {id: space for id, space in {**due, **found}.items() if id not in self._working and not self._is_put_off(id)}
-        ahead = max(0, config.ahead - len(self._working) + self._aside_now)
+        wanted = {id: space for id, space in {**due, **self._known}.items() if self._may_begin(id, now)}
+        ahead = max(0, self._ahead(now) - len(self._working) + self._aside_now)
         chosen = in_turn(wanted, busy.values())[:ahead]
         new = [id for id in chosen if id not in self._leases]
         room = config.most - len(self._leases)
@@ -148,9 +163,41 @@ class Meetings:
             room += await self._let_rest(len(new) - room, but=chosen)
         leased = {feed.id: feed for feed in await self._lease(new[: max(0, room)])}
         for id in chosen:
+            self._known.pop(id, None)
             if id in leased or id in self._meetings:
+                self._began[id] = now
                 self._working[id] = asyncio.create_task(self._work(id, leased.get(id)))
         return bool(self._working)
+
+    async def _look_into(self, now: float, *, anyway: bool = False) -> None:
+        """What is to be taken in. Of meetings that are this worker's it is known what came here; for others, and from time to
+        time, the inbox is asked: there may be more of another process."""
+        config, came = self._config, self._pressure.take_came()
+        self._known |= {id: space for id, space in came.items() if id in self._leases}
+        self._others = {id: at for id, at in self._others.items() if now - at < config.lease}
+        new = came.keys() - self._leases.keys() - self._others.keys()
+        asked = self._pressure.take_look()
+        if not (new or asked or anyway or now >= self._looks_at):
+            return
+        own = [(source.space, name) for name, source in self._sources.all().items()]
+        found = await self._graph.read(_list_waiting, self.id, own, datetime.now(UTC), config.most, config.left)
+        self._known |= {id: space for id, space in found.items() if id not in self._working}  # they look for themselves
+        self._others |= dict.fromkeys(new - found.keys(), now)
+        if found or self._leases:
+            self._idle_since = now
+        is_idle = now - self._idle_since >= config.idle_after
+        self._looks_at = now + (config.idle_poll if is_idle else config.poll)
+
+    def _may_begin(self, id: str, now: float) -> bool:
+        if id in self._working or self._is_put_off(id):
+            return False
+        return not self._pressure.is_busy or now - self._began.get(id, float("-inf")) >= self._config.busy_pace
+
+    def _ahead(self, now: float) -> int:
+        """Meetings begun before one is done; while much comes one at a time, and between them who delivers."""
+        if not self._pressure.is_busy:
+            return self._config.ahead
+        return 1 if now >= self._rests_until else 0
 
     async def _let_rest(self, number: int, *, but: Collection[str]) -> int:
         """So many meetings in which nothing is to be done, or as many as there are."""
@@ -174,8 +221,13 @@ class Meetings:
         return len(resting)
 
     def _pause(self) -> float:
+        now = time.monotonic()
+        moments = [max(0.0, self._looks_at - now)]
+        if self._known:  # something is not begun with yet
+            moments.append(self._config.pace)
         due = [meeting.due_in for id, meeting in self._meetings.items() if id not in self._working]
-        return max(0.02, min([self._config.poll, *(moment for moment in due if moment is not None)]))
+        least = self._config.pace / 2 if self._pressure.is_busy else 0.02  # what is due may have to wait for others then
+        return max(least, min([*moments, *(moment for moment in due if moment is not None)]))
 
     def _is_put_off(self, id: str) -> bool:
         trouble = self._trouble.get(id)
@@ -184,7 +236,10 @@ class Meetings:
     async def _work(self, id: str, feed: MeetingFeed | None) -> None:
         try:
             async with self._places:
+                began = time.monotonic()
                 await self._go(id, feed)
+                took = time.monotonic() - began
+                self._rests_until = time.monotonic() + took * (1.0 / self._config.busy_share - 1.0)
         finally:
             del self._working[id]
             self._arrived.set()
@@ -214,8 +269,9 @@ class Meetings:
                     self._fetched,
                     self._incident,
                     work,
-                    self._arrived.set,
+                    partial(self._again, id, feed.space),
                     self._aside,
+                    self._pressure.give_way,
                 )
             meeting = self._meetings[id] = self._meetings.pop(id)
             await meeting.go(tries=trouble.count if trouble is not None else 0)
@@ -230,6 +286,11 @@ class Meetings:
             self._trouble.pop(id, None)
             if meeting.is_over:
                 await self._drop(id)
+
+    def _again(self, id: str, space: str) -> None:
+        """There is more to do at a meeting."""
+        self._known[id] = space
+        self._arrived.set()
 
     async def _models(self) -> WritesWith:
         """Raises ModelFailed."""

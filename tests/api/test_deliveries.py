@@ -38,6 +38,7 @@ async def test_what_was_delivered_is_listed_without_what_it_says(backend: Backen
 async def test_sources_are_listed_with_what_is_wrong_with_them(backend: Backend) -> None:
     backend.configure("broken", secrets=["env:VOICEGRAPH_TEST_NO_SUCH_SECRET"], listen=True, idle_minutes=5)
     backend.configure("bare", secrets=[])
+    backend.configure("keyless", provider="fireflies")
     backend.configure("elsewhere", space="elsewhere")
     await backend.post(said())
     found = (await backend.api.data(SOURCES, backend.api.token("root", scopes=("admin",))))["meetingSources"]
@@ -45,6 +46,7 @@ async def test_sources_are_listed_with_what_is_wrong_with_them(backend: Backend)
         ("crm", False, 30.0, None),
         ("broken", True, 5.0, "secret_missing"),
         ("bare", False, 30.0, "no_secret"),
+        ("keyless", False, 30.0, "no_api_key"),
     }
     assert {s["name"]: s["numWaiting"] for s in found}["bare"] == 0
     assert SECRET not in json.dumps(found)
