@@ -36,7 +36,7 @@ async def test_somebody_says_it_and_sees_what_they_said_and_nobody_else_does(api
 
     async def record(token: str, state: str, purpose: str = "ATTRIBUTE", **consent: Any) -> str:
         said = {"textVersion": "1", "channel": "form", **consent}
-        given = {"person": ana, "state": state, "purpose": purpose, "consent": said, "key": fresh()}
+        given: dict[str, Any] = {"person": ana, "state": state, "purpose": purpose, "consent": said, "key": fresh()}
         outcome = (await api.data(RECORD, token, **given))["recordConsent"]
         return str(outcome.get("code", outcome["__typename"]))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from graph_schema.schema import NODES
@@ -87,7 +89,9 @@ async def planted(api: Api) -> World:
     return world
 
 
-async def exported(api: Api, token: str | None, *, vectors: bool = False, **headers: str) -> tuple[int, Any]:
+async def exported(
+    api: Api, token: str | None, headers: Mapping[str, str] = MappingProxyType({}), *, vectors: bool = False
+) -> tuple[int, Any]:
     sent = {"authorization": f"Bearer {token}", **headers} if token else headers
     answer = await api.http.post(f"/v1/export?vectors={vectors}", headers=sent, timeout=60)
     return answer.status_code, answer.json()
@@ -134,9 +138,9 @@ async def test_nobody_else_gets_it(api: Api) -> None:
     acting = {"x-voicegraph-acting-for": ana}
     refused = [
         await exported(api, None),
-        await exported(api, api.token("root", scopes=["admin", "read_all", "ask"]), **acting),
-        await exported(api, api.token("helper", person_id=ben, may_act_for=[ana]), **acting),
-        await exported(api, api.token("ana", person_id=ana), **{"x-voicegraph-heard-by": ben}),
+        await exported(api, api.token("root", scopes=["admin", "read_all", "ask"]), acting),
+        await exported(api, api.token("helper", person_id=ben, may_act_for=[ana]), acting),
+        await exported(api, api.token("ana", person_id=ana), {"x-voicegraph-heard-by": ben}),
     ]
     assert {status for status, _ in refused} == {403}
     audit = "MATCH (e:AuditEvent {space: $space, action: 'export', target: $ana}) RETURN e"

@@ -37,7 +37,7 @@ RETURN p.id AS id, p.display_name AS name, p.named_by AS named_by, p.aliases AS 
        COUNT { (p)-[:SPEAKS]->() } AS num_messages
 ORDER BY name
 """
-AGREED = {"text_version": "2026-11", "channel": "clip"}
+AGREED: dict[str, Any] = {"text_version": "2026-11", "channel": "clip"}
 
 
 def an_enrol(graph: Graph) -> Enrol:

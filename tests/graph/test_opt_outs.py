@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +19,16 @@ from service.identity.opt_outs import Marker
 from service.pipelines.accounts import Accounts
 from service.pipelines.consents import record_consent, remove_opt_out
 from service.pipelines.gallery import GalleryReader
+from service.types.erasure import Subject, SubjectKind
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.types.people import AnonymousVoices, Consent, ConsentPurpose, OptOuts, SpaceSettings
 from tests.builders import VOICE, a_session
+from tests.graph.erase_builders import a_household
 from tests.graph.test_folding import begin, finish, take, talk, write
 
 MARKER = Marker(bytes(range(32)))
-SAID = {"text_version": "1", "channel": "spoken"}
+SAID: dict[str, Any] = {"text_version": "1", "channel": "spoken"}
 
 TURNS = """
 MATCH (m:Message {space: $space})-[:IN_SESSION]->(s:Session)
@@ -195,3 +198,16 @@ async def test_without_the_key_a_mark_matches_nobody_and_that_is_said(
     read = await a_gallery(graph, Marker(bytes(32)))(space, [])
     assert read.refusals.marks.size == 0 and read.refusals.voices == {ana}
     assert "opt-outs.key" in caplog.text
+
+
+async def test_who_opted_out_and_is_erased_for_real_leaves_a_mark_that_is_nobodys(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    household = await a_household(graph, space, tmp_path)
+    await refuse(graph, space, household.dana, evidence="letter of Dana Quill")
+    assert (await graph.read(rows, KEPT, space=space))[0]["bound"] > 0
+    subject = Subject(SubjectKind.PERSON, household.dana)
+    assert (await household.eraser()(space, subject, asked_by="admin")).complete
+    (kept,) = await graph.read(rows, KEPT, space=space)
+    assert kept["marks"] > 0 == kept["bound"]
+    assert household.dana not in json.dumps(kept["opt_outs"], default=str)
