@@ -288,7 +288,7 @@ class EmbeddedServer:
             "server.http.advertised_address": f"127.0.0.1:{http}",
             "server.https.enabled": "false",
             "server.memory.pagecache.size": self.config.page_cache,
-            # on one machine no line goes dead unseen; with it the driver makes a task, to end it after a time, for each few bytes
+            # on one machine no line goes dead unseen; with it the driver makes a task, with an end, for each few bytes
             "server.bolt.connection_keep_alive_for_requests": "OFF",
             "db.tx_log.preallocate": "false",  # 256 MB a database otherwise
             "db.tx_log.rotation.retention_policy": "keep_none",  # what was erased must not live on in the log
