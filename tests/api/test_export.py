@@ -48,6 +48,8 @@ BY_ID = {
 """Label → the property that says whose it is."""
 A_VALUE = {**VALUES, "datetime": "datetime({timezone: 'UTC'}) + duration({days: 1})"}
 """Nothing of it has had its time when the service sweeps."""
+UNPLANTED = ("id", "space", "tombstone", "follows_since", "checkpoint")
+"""What the service itself goes by."""
 NAMED = """
 MATCH (e:Entity {id: $space + '/Entity'}), (m:Message {id: $id})
 SET e.type = 'person', e.normal_name = 'ana'
@@ -63,7 +65,7 @@ async def planted(api: Api) -> World:
     await world.attended("ana", "monday")
     given = {"space": api.space, "ana": world.person("ana"), "ben": world.person("ben"), "message": world.message(0)}
     for node in NODES:
-        values = {p.name: A_VALUE[p.type] for p in node.properties if p.name not in ("id", "space", "tombstone")}
+        values = {p.name: A_VALUE[p.type] for p in node.properties if p.name not in UNPLANTED}
         made = ", ".join(f"{name}: {value}" for name, value in values.items())
         if node.label in ("Person", "Message", "Session"):
             query = (
