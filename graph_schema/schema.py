@@ -64,7 +64,9 @@ NODES: tuple[Node, ...] = (
             Property("keeps_sound", "boolean", "pieces of sound are kept of who granted it, and what embeds them"),
             Property("sound_days", "integer", "how long sounds and their pieces are kept", "days"),
             Property("session_days", "integer", "how long sessions are kept; none: until erased", "days"),
-            Property("opt_outs", "string", "by what those who opted out are known again: ids; none: also by a mark of their voice"),
+            Property(
+                "opt_outs", "string", "by what those who opted out are known again: ids; none: also by a mark of their voice"
+            ),
             Property("identity_revision", "integer", "counts every change to who is who"),
             Property(
                 "forgotten_revision",
@@ -375,7 +377,9 @@ NODES: tuple[Node, ...] = (
         Property("key", "string", "start of the hash of the key that is to sign the receipt: whose sweep it is"),
         Property("people", "list<string>", "ids of the person, or of who spoke in the session"),
         Property("names", "list<string>", "names of the person alone"),
+        Property("words", "list<string>", "names of the person that are words as well: looked for where they were, as names"),
         Property("shared_names", "list<string>", "names of the person that somebody else has, too"),
+        Property("although", "boolean", "an administrator has its names taken out of many places where it was not"),
         Property("sessions", "list<string>", "ids of the sessions it was in"),
         Property("messages", "list<string>", "id of the message"),
         Property("facts", "list<string>", "ids of the facts that go"),

@@ -104,8 +104,8 @@ STORES: tuple[Store, ...] = (
         "opt-outs",
         "graph; only of people who refused",
         "by what somebody is known again who wants to be forgotten: 128 signs of a voice, hashes of logins, under a key",
-        "when they agree; of who withdrew, with the person; of who opted out it outlives them, bound to nobody, until the space "
-        "goes or it is taken away by hand (`voicegraph consent opt-outs`)",
+        "when they agree; of who withdrew, with the person; of who opted out it outlives them, bound to nobody, until the "
+        "space goes or it is taken away by hand (`voicegraph consent opt-outs`)",
         ("OptOut",),
     ),
     Store(
