@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -16,16 +16,29 @@ import pytest
 
 from service.connectors.live import Delivery, connector
 from service.connectors.live.fetching import FetchConfig, fetched
-from service.connectors.live.sources import Source
-from service.graph.deliveries import save_deliveries
-from service.graph.driver import Graph
+from service.connectors.live.sources import Source, Sources
+from service.graph.deliveries import meeting_id, save_deliveries
+from service.graph.driver import Graph, rows
+from service.graph.meetings import lease_meetings
 from service.pipelines.delivered import new_delivery
-from service.pipelines.meeting import MeetingWorkConfig
+from service.pipelines.meeting import Meeting, MeetingWorkConfig
 from service.pipelines.meetings import Meetings
-from tests.graph.meeting_builders import BEGAN, SOURCE, a_worker, inbox, sessions, turns
+from tests.graph.meeting_builders import (
+    BEGAN,
+    SOURCE,
+    Incidents,
+    a_worker,
+    inbox,
+    nothing_fetched,
+    sessions,
+    sources_file,
+    turns,
+    writes_with,
+)
 from tests.unit.connectors.live.local_http import Answer, Asked, serving
 
 PATIENCE = 20.0
+ERRORS = "MATCH (d:Delivery {space: $space}) WHERE d.error IS NOT NULL RETURN d.error AS error"
 MILLISECONDS = int(BEGAN.timestamp() * 1000)
 
 
@@ -143,3 +156,23 @@ async def test_a_jitsi_room_has_a_session_for_each_meeting(graph: Graph, space: 
     assert [(t["text"], t["start"]) for t in found] == [("The first one.", 5.0), ("The second one.", 5.0)]
     assert len({t["session"] for t in found}) == 2
     assert [session["status"] for session in await sessions(graph, space)] == ["complete", "complete"]
+
+
+async def test_what_is_pointed_to_is_not_fetched_for_another_space(graph: Graph, space: str, tmp_path: Path) -> None:
+    """The source's name was given to another space, with its key, between the look at the inbox and the fetch."""
+    file = sources_file(tmp_path / "hooks.toml", space, provider="fireflies", api_key="env:KEY")
+    sources = Sources(file, lambda name: "whsec_c2VjcmV0")
+    await deliver(graph, space, "fireflies", {"meetingId": "ff1", "eventType": "Transcription completed"})
+    now = datetime.now(UTC)
+    of = [meeting_id(space, SOURCE, "ff1")]
+    (feed,) = await graph.write(lease_meetings, of, worker="w", now=now, until=now + timedelta(hours=1))
+    incidents, work = Incidents(), MeetingWorkConfig(margin=0.0)
+    meeting = Meeting(writes_with(graph), feed, "w", sources, nothing_fetched, incidents, work, lambda: None)
+    sources_file(file, f"{space}-other", provider="fireflies", api_key="env:KEY")
+    await meeting.go()
+    await meeting.go()  # what came of the fetch is looked at
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await graph.read(rows, ERRORS, space=space)):
+            await meeting.go()
+    await meeting.stop()
+    assert [row["error"].partition(":")[0] for row in found] == ["no_such_source"] and not incidents
