@@ -208,16 +208,17 @@ class Context(BaseContext):
             self._readings[asked] = asyncio.create_task(self._read_as(asked))
         return await asyncio.shield(self._readings[asked])
 
-    def reader(self) -> Principal | None:
+    def reader(self, to: str = "read") -> Principal | None:
         """Who has the token; raises NotAllowed for one that may not read."""
         principal = self.principal
         if principal is not None:
-            self.allowed("read_all" if "read_all" in principal.scopes else "ask", "read")
+            self.allowed("read_all" if "read_all" in principal.scopes else "ask", to)
         return principal
 
     async def holder(self) -> Principal | None:
-        """The principal; of a token that is given to nobody, with whose its account is."""
-        return await self._bound(self.principal)
+        """The principal; of a token that is given to nobody, with whose its account is. Raises NotAllowed for one that may not
+        read: what only brings sound decides nothing about anybody, though it be somebody's own."""
+        return await self._bound(self.reader("decide for oneself"))
 
     async def _bound(self, principal: Principal | None) -> Principal | None:
         """With whose its account is, where the token is given to nobody: somebody said so, and it ends when that is taken back.

@@ -18,6 +18,7 @@ from service.api.jobs import once_per_key
 from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import NotFound as Missing
 from service.graph.erase import find_source_of_fact
+from service.graph.merges import list_merges
 from service.graph.messages import find_own
 from service.graph.paging import Page
 from service.graph.receipts import find_receipt, list_receipts
@@ -79,10 +80,14 @@ EraseOutcome: TypeAlias = Annotated[
 async def erase_person(context: Context, person_id: str, why: str, key: str) -> ErasureType:
     subject = Subject(SubjectKind.PERSON, local_id(person_id))
     principal = await _holder(context)
-    own = principal.person_id == subject.id
-    if not own:
-        _admin(principal)
-    return await _erased(context, principal, subject, why, key, own=own and "admin" not in principal.scopes)
+
+    async def own() -> bool:
+        themself = await _is_themself(context, principal, subject.id)
+        if not themself:
+            _admin(principal)
+        return themself and "admin" not in principal.scopes
+
+    return await _erased(context, principal, subject, why, key, own=own)
 
 
 async def erase_session(context: Context, session_id: str, why: str, key: str) -> ErasureType:
@@ -139,17 +144,19 @@ async def _erased(
     why: str,
     key: str,
     *,
-    own: bool = False,
+    own: Callable[[], Awaitable[bool]] | None = None,
     source: Callable[[], Awaitable[str]] | None = None,
 ) -> ErasureType:
-    """`source`: the message that the token's own person must have said; looked at only where it is not erased already."""
+    """`own`: whether it is the token's own person; `source`: the message that they must have said. Both are looked at only
+    where the same was not asked for before: then it is erased."""
     why = short("why", why) if why else ""
 
     async def do() -> Mapping[str, Any]:
         if source is not None:
             await _own_turn(context, await source(), subject)
+        by_themself = own is not None and await own()
         erase = await context.services.erase()
-        begun = await erase.begin(context.space, subject, asked_by=principal.account_id, why=why, own=own)
+        begun = await erase.begin(context.space, subject, asked_by=principal.account_id, why=why, own=by_themself)
         erase.go_on(context.space, subject)
         return {"receipt_id": begun.id}
 
@@ -168,6 +175,15 @@ async def _holder(context: Context) -> Principal:
 def _admin(principal: Principal) -> None:
     if "admin" not in principal.scopes:
         raise Refused(reason="To erase what is not one's own, a token with the scope `admin` is needed.")
+
+
+async def _is_themself(context: Context, principal: Principal, person_id: str) -> bool:
+    """The token's own person, or whom they are shown as since a merge that somebody confirmed."""
+    if principal.person_id is None or principal.person_id == person_id:
+        return principal.person_id is not None
+    merges = await context.services.graph.read(list_merges, context.space, [principal.person_id])
+    path = merges.path(principal.person_id, person_id)
+    return path is not None and all(edge.confirmed for edge in path)
 
 
 async def _own_turn(context: Context, message_id: str, subject: Subject) -> None:

@@ -44,6 +44,7 @@ async def receipt_of(api: Api, token: str, id: str) -> Any:
 async def test_ones_own_token_erases_what_is_ones_own_and_nothing_else(api: Api, world: World) -> None:
     ana, ben = (api.token(name, person_id=world.person(name)) for name in EVERYBODY)
     asks_for = api.token("speaker", may_act_for=[world.person("ben")])
+    brings = api.token("recorder", person_id=world.person("ben"), scopes=["ingest"])
     admin = api.token("admin", scopes=["admin", "read_all"])
     his, theirs = f"Message:{world.message(1)}", f"Session:{world.session('monday')}"
 
@@ -54,6 +55,8 @@ async def test_ones_own_token_erases_what_is_ones_own_and_nothing_else(api: Api,
         (PERSON, world.person("ben"), ana, "NotAllowed"),
         (PERSON, world.person("ben"), asks_for, "NotAllowed"),
         (PERSON, world.person("ben"), None, "NotAllowed"),
+        (PERSON, world.person("ben"), brings, "NotAllowed"),
+        (MESSAGE, his, brings, "NotAllowed"),
         (SESSION, theirs, ana, "NotAllowed"),
         (MESSAGE, his, ana, "NotFound"),
         (MESSAGE, his, asks_for, "NotFound"),
@@ -76,5 +79,22 @@ async def test_ones_own_token_erases_what_is_ones_own_and_nothing_else(api: Api,
     assert receipt["subjectId"] == world.person("ana") and {"kind": "messages", "count": 2} in receipt["counts"]
     assert (await api.data(MESSAGES, admin))["messages"]["edges"] == []
     assert (await api.data(MESSAGES, ana))["messages"]["edges"] == [], "who is erased reads nothing"
+    assert await api.code(RECEIPTS, brings) == "not_allowed", "who may not read sees no receipt either"
     for token, shown in ((admin, 2), (ana, 1), (ben, 1), (api.token("cleo", person_id=world.person("cleo")), 0)):
         assert len((await api.data(RECEIPTS, token))["receipts"]["edges"]) == shown
+
+
+async def test_who_is_shown_as_somebody_else_by_a_confirmed_merge_is_them(api: Api, world: World) -> None:
+    await world.merge("ana", "cleo", confirmed=True)
+    await world.merge("ben", "cleo", confirmed=False)
+    ana, ben = (api.token(name, person_id=world.person(name)) for name in EVERYBODY)
+
+    async def outcome(token: str, key: str) -> Any:
+        return (await api.data(PERSON, token, id=f"Person:{world.person('cleo')}", key=key))["erased"]
+
+    assert (await outcome(ben, "a"))["__typename"] == "NotAllowed", "nobody confirmed that"
+    gone = await outcome(ana, "b")
+    assert (await receipt_of(api, ana, gone["receiptId"]))["subjectId"] == world.person("cleo")
+    assert await outcome(ana, "b") == gone, "asked again it is the same erasure"
+    texts = [edge["node"]["text"] for edge in (await api.data(MESSAGES, ben))["messages"]["edges"]]
+    assert texts == ["And I keep geese."]
