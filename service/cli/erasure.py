@@ -36,6 +36,9 @@ def erase_person(
     person: Annotated[str, typer.Argument(metavar="PERSON", help="A name or an id.")],
     yes: Yes = False,
     why: Why = "",
+    although: Annotated[
+        bool, typer.Option("--although-named-elsewhere", help="Also where many sessions that they were not in have the name.")
+    ] = False,
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +53,7 @@ def erase_person(
 
         return Subject(SubjectKind.PERSON, await named_person(services, person))
 
-    _erase(subject, yes, why, space, as_json)
+    _erase(subject, yes, why, space, as_json, although)
 
 
 @erase.command("session")
@@ -89,7 +92,7 @@ def _erase_id(kind: str, id: str, yes: bool, why: str, space: str | None, as_jso
     _erase(subject, yes, why, space, as_json)
 
 
-def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool) -> None:
+def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool, although: bool = False) -> None:
     async def look(services: Services) -> tuple[Subject, Mapping[str, int]]:
         one = await subject(services)
         return one, await (await services.erase()).preview(services.settings.space, one)
@@ -99,7 +102,8 @@ def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool) 
         from service.types.plain import short
 
         reason = short("why", why) if why else ""
-        return await (await services.erase())(services.settings.space, await subject(services), asked_by=ACCOUNT, why=reason)
+        erase, one = await services.erase(), await subject(services)
+        return await erase(services.settings.space, one, asked_by=ACCOUNT, why=reason, although=although)
 
     if not yes:
         one, planned = with_services(look, space=space)
@@ -110,6 +114,12 @@ def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool) 
 
 
 def _told(done: Erasing) -> str:
+    if done.named_elsewhere:
+        return (
+            f"Hidden from everybody. {done.named_elsewhere} places where they were not have one of their names, which may be "
+            f"a word or somebody else's: they stay as they are, and there is no receipt, until `voicegraph erase person "
+            f"{done.subject.id} --although-named-elsewhere` has the name taken out there, too."
+        )
     if done.receipt is None:
         waits = f" It waits for sessions that are still written: {', '.join(done.waits_for)}." if done.waits_for else ""
         return f"Hidden from everybody.{waits} `voicegraph erasures resume` goes on; the receipt will be {done.id}."

@@ -28,7 +28,6 @@ from service.types.memory import SessionStatus
 _SHA256 = re.compile("[0-9a-f]{64}")
 ACTION = "erase"
 """Of its AuditEvent."""
-
 FIND_ERASURE = """
 MATCH (e:Erasure {space: $space, kind: $kind, subject: $subject})
 RETURN e {.*} AS erasure
@@ -38,20 +37,6 @@ LIST_ERASURES = """
 MATCH (e:Erasure)
 WHERE $space IS NULL OR e.space = $space
 RETURN e {.*} AS erasure ORDER BY e.created_at, e.id
-"""
-
-LIST_NAMES_OF_PEOPLE = """
-MATCH (p:Person {space: $space}) WHERE p.id IN $people AND coalesce(p.tombstone, false) = false
-RETURN p.id AS id, coalesce(p.aliases, []) + coalesce(p.display_name, []) AS names,
-       COLLECT { MATCH (a:Account)-[:IS]->(p) RETURN {id: a.id, name: a.name, subject: a.subject} } AS accounts,
-       COLLECT { MATCH (p)<-[:ABOUT]-(n:NameProposal) WHERE n.status = 'applied' RETURN n.name } AS proposed
-"""
-
-LIST_BEARERS = """
-MATCH (p:Person {space: $space}) WHERE NOT p.id IN $people AND coalesce(p.tombstone, false) = false
-UNWIND coalesce(p.aliases, []) + coalesce(p.display_name, []) AS name
-WITH name WHERE any(part IN $parts WHERE toLower(name) CONTAINS part)
-RETURN DISTINCT name
 """
 
 LIST_SESSIONS_OF_PEOPLE = """
@@ -117,6 +102,12 @@ MATCH (:Fact {space: $space, id: $fact_id})-[:EVIDENCED_BY {role: 'source'}]->(m
 RETURN m.id AS id
 """
 
+SAVE_ALTHOUGH = """
+MATCH (e:Erasure {space: $space, kind: $kind, subject: $subject})
+SET e.although = true, e.touched_at = datetime()
+RETURN e {.*} AS erasure
+"""
+
 SAVE_ERASURE = """
 CREATE (e:Erasure {id: $id, space: $space, created_at: $at, touched_at: $at})
 SET e += $properties
@@ -174,15 +165,6 @@ SET e.counts = $counts
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Of whom is erased: all their ids, and what they are called."""
-
-    people: tuple[str, ...]
-    names: tuple[str, ...]
-    accounts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Sources:
     """What sessions were made of, outside of the graph."""
 
@@ -208,29 +190,6 @@ async def list_there(tx: Tx, subjects: Collection[tuple[str, Subject]]) -> list[
     asked = [{"space": space, "kind": one.kind.value, "id": one.id} for space, one in subjects]
     found = await rows(tx, LIST_THERE, subjects=asked)
     return [(row["space"], Subject(SubjectKind(row["kind"]), row["id"])) for row in found]
-
-
-async def known_as(tx: Tx, space: str, people: Collection[str]) -> Known:
-    """Raises NotFound where nobody of them is there any more."""
-    found = await rows(tx, LIST_NAMES_OF_PEOPLE, space=space, people=sorted(people))
-    if not found:
-        raise NotFound(kind="person", id=min(people))
-    names = [name for row in found for name in (*row["names"], *row["proposed"])]
-    accounts = [account for row in found for account in row["accounts"]]
-    names += [name for account in accounts for name in _named(account)]
-    ids = sorted(row["id"] for row in found)
-    return Known(tuple(ids), tuple(sorted(set(names))), tuple(sorted(account["id"] for account in accounts)))
-
-
-def _named(account: Mapping[str, str | None]) -> list[str]:
-    """A subject that is an address says who somebody is; a number of a platform's does not, and stands in many places."""
-    return [name for name in (account["name"], account["subject"] if "@" in (account["subject"] or "") else None) if name]
-
-
-async def list_bearers(tx: Tx, space: str, people: Collection[str], names: Collection[str]) -> list[str]:
-    """Names of others that have a part in common with `names`."""
-    parts = sorted({part for name in names for part in name.lower().split()})
-    return [row["name"] for row in await rows(tx, LIST_BEARERS, space=space, people=sorted(people), parts=parts)]
 
 
 async def list_sessions_of_people(tx: Tx, space: str, people: Collection[str]) -> tuple[str, ...]:
@@ -292,6 +251,19 @@ async def hide(tx: Tx, one: Erasure, key: str) -> Erasure:
     return done
 
 
+async def let_go_on(tx: Tx, space: str, subject: Subject, *, by: str) -> Erasure | None:
+    """An administrator has seen in how many places its names stand where it was not. None: it is through, or never began."""
+    await lock_space(tx, space)
+    found = await rows(tx, SAVE_ALTHOUGH, space=space, kind=subject.kind.value, subject=subject.id)
+    if not found:
+        return None
+    one = erasure_of(found[0]["erasure"])
+    await save_audit_event(
+        tx, space, actor=by, action=f"{ACTION}_{subject.kind.value}_named_elsewhere", target=subject.id, why="", occasion=one.id
+    )
+    return one
+
+
 async def _hide(tx: Tx, one: Erasure) -> dict[str, int]:
     match one.subject.kind:
         case SubjectKind.PERSON:
@@ -328,13 +300,14 @@ async def get_erasure(tx: Tx, erasure: Erasure) -> Erasure | None:
 
 
 def _properties(one: Erasure, key: str) -> dict[str, Any]:
-    lists = ("people", "names", "shared_names", "sessions", "messages", "facts", "accounts", "meetings", "uploads")
+    lists = ("people", "names", "words", "shared_names", "sessions", "messages", "facts", "accounts", "meetings", "uploads")
     return {
         "kind": one.subject.kind.value,
         "subject": one.subject.id,
         "asked_by": one.asked_by,
         "why": one.why,
         "key": key,
+        "although": one.although or None,
         **{name: list(getattr(one, name)) for name in lists},
         "counts": _json(one.counts),
     }
@@ -354,6 +327,7 @@ def erasure_of(row: Mapping[str, Any]) -> Erasure:
         at=row["created_at"],
         people=ids("people"),
         names=ids("names"),
+        words=ids("words"),
         shared_names=ids("shared_names"),
         sessions=ids("sessions"),
         messages=ids("messages"),
@@ -361,6 +335,7 @@ def erasure_of(row: Mapping[str, Any]) -> Erasure:
         accounts=ids("accounts"),
         meetings=ids("meetings"),
         uploads=ids("uploads"),
+        although=bool(row.get("although")),
         counts=json.loads(row.get("counts") or "{}"),
     )
 

@@ -3,14 +3,14 @@ by id, by name, by vector. What a look finds is mended, then looked for again.""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, LiteralString
 
 from graph_schema.schema import TEXT_SPACES, VOICE_SPACES
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.erase import add_counts
+from service.graph.erase_names import FOREIGN, name_parts
 from service.graph.spaces import lock_space
 from service.graph.write_audiences import forget_unused
 from service.types.audio import Samples
@@ -21,29 +21,38 @@ MOST = 2_000
 
 SCAN_NODES = """
 MATCH (n) WHERE n.space = $space AND NOT n:Receipt AND NOT n:Erasure AND NOT (n:Job AND n.status IN ['queued', 'running'])
+WITH n, n.session_id IN $sessions OR n:Session OR n:NameProposal OR n:Entity OR n:Image AS near
 UNWIND [key IN keys(n) WHERE key <> 'space' AND key <> 'waveform' AND NOT key STARTS WITH 'embedding' AND key <> 'mean'
         AND NOT key STARTS WITH 'vector__' AND NOT key STARTS WITH 'voiceprint__'
         AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried'])] AS key
-WITH n, key, n[key] AS value
-WITH n, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
-                         WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
-WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id[0] AND item =~ id[1])
-  OR any(name IN $names WHERE toLower(item) CONTAINS name[0]
-         AND (item =~ name[1] OR (item = toLower(item) AND item =~ name[2]))))
-RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value LIMIT $limit
+WITH n, near, key, n[key] AS value
+WITH n, near, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
+                               WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
+WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id)
+  OR ($named AND NOT key IN ['id', 'session_id', 'audience', 'readers']
+      AND (any(part IN $parts WHERE toLower(item) CONTAINS part) OR item =~ $foreign
+           OR (near AND any(part IN $words WHERE toLower(item) CONTAINS part)))))
+RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value, CASE labels(n)[0]
+    WHEN 'Session' THEN n.id IN $sessions
+    WHEN 'Entity' THEN n.type = 'person' AND NOT EXISTS { MATCH (n)-[:MENTIONED_IN]->(m) WHERE NOT m.session_id IN $sessions }
+    WHEN 'Image' THEN EXISTS { MATCH (n)-[:ATTACHED_TO]->(m:Message) WHERE m.session_id IN $sessions }
+    WHEN 'NameProposal' THEN EXISTS { MATCH (n)-[:EVIDENCED_BY|ABOUT]->(m) WHERE m.session_id IN $sessions }
+    ELSE coalesce(n.session_id IN $sessions, false) END AS there,
+  CASE WHEN n:Fact THEN COLLECT { MATCH (e:Entity {type: 'person'})-[:MENTIONED_IN]->(n) RETURN e.normal_name } ELSE [] END
+    AS people
 """
 """Of what others said nothing: they may have called the name."""
 
 SCAN_EDGES = """
-MATCH (n)-[r]->() WHERE n.space = $space
+MATCH (n)-[r]->(m) WHERE n.space = $space
 UNWIND keys(r) AS key
-WITH n, r, key, r[key] AS value
-WITH n, r, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
-                            WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
-WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id[0] AND item =~ id[1])
-  OR any(name IN $names WHERE toLower(item) CONTAINS name[0]
-         AND (item =~ name[1] OR (item = toLower(item) AND item =~ name[2]))))
-RETURN elementId(r) AS node, type(r) AS label, key AS property, value LIMIT $limit
+WITH n, r, m, key, r[key] AS value
+WITH n, r, m, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
+                               WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
+WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id)
+  OR ($named AND (any(part IN $parts WHERE toLower(item) CONTAINS part) OR item =~ $foreign)))
+RETURN elementId(r) AS node, type(r) AS label, key AS property, value, true AS is_edge,
+       coalesce(n.session_id IN $sessions, false) OR coalesce(m.session_id IN $sessions, false) AS there
 """
 
 COUNT_SPACE = """
@@ -152,29 +161,29 @@ TOMBSTONE = frozenset({"id", "space", "created_at", "tombstone", "revision", "al
 """All that a person has who was erased."""
 
 
-async def scan(tx: Tx, space: str, needles: Needles) -> list[Held]:
-    """Strings of nodes and edges that hold an id or a name, but for what others said: to be looked at once more, since what is
-    kept as proof may. At most MOST of each."""
+async def scan(tx: Tx, space: str, needles: Needles, wanted: Callable[[Held], bool]) -> list[Held]:
+    """Strings of nodes and edges that may hold an id or a name, but for what others said, where they are `wanted`. At most MOST
+    of each."""
     asked: dict[str, Any] = {
         "space": space,
-        "ids": [[id, f"(?s).*(?<![\\w-]){_quoted(id)}(?![\\w-]).*"] for id in needles.forms],
-        "names": [_name(name) for name in needles.names],
-        "limit": MOST,
+        "ids": list(needles.forms),
+        "named": bool(needles.names or needles.words),
+        "parts": name_parts(needles.names),
+        "words": name_parts(needles.words),
+        "foreign": FOREIGN,
+        "sessions": list(needles.sessions),
     }
-    nodes = [Held(**row) for row in await rows(tx, SCAN_NODES, **asked)]
-    return nodes + [Held(**row, is_edge=True) for row in await rows(tx, SCAN_EDGES, **asked)]
+    return [*await _wanted(tx, SCAN_NODES, asked, wanted), *await _wanted(tx, SCAN_EDGES, asked, wanted)]
 
 
-def _name(name: str) -> list[str]:
-    """As its letters stand in lower case; and as an expression, capitalised and not (`holds` in service/memory/erasure.py)."""
-    begins, ends = r"(?sU).*(?<![^\W_])", r"(?![^\W_]).*"
-    capital = f"{begins}{_quoted(name[0].upper())}(?iu){_quoted(name[1:])}{ends}"
-    return [name, capital, f"{begins}{_quoted(name)}{ends}"]
-
-
-def _quoted(text: str) -> str:
-    """For Java's expressions."""
-    return re.sub(r"[^\w\s]", lambda found: "\\" + found[0], text)
+async def _wanted(tx: Tx, query: LiteralString, asked: Mapping[str, Any], wanted: Callable[[Held], bool]) -> list[Held]:
+    """Row by row: what the query gives is more than is wanted, and of a space that is not written in ASCII much more."""
+    found: list[Held] = []
+    async for row in await tx.run(query, dict(asked)):
+        held = Held(**{**row.data(), "people": tuple(row.get("people") or ())})
+        if len(found) < MOST and wanted(held):
+            found.append(held)
+    return found
 
 
 async def save_redacted(

@@ -3,11 +3,12 @@ corrections, what meetings' backends sent, and audiences that name them: each em
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from service.graph.driver import Tx, rows
 from service.graph.erase import add_counts
+from service.graph.erase_names import FOREIGN, name_parts
 from service.graph.forget_inferred import INFERRED
 from service.graph.spaces import lock_space
 from service.graph.write_audiences import audience_id, forget_unused, readers_text, save_audiences
@@ -166,11 +167,15 @@ OPTIONAL MATCH (w:MeetingWork {id: meeting})
 DETACH DELETE w, f
 """
 
-FORGET_DEAD_LETTERS = """
+LIST_DEAD_LETTERS = """
 MATCH (d:Delivery)
 WHERE d.space = $space AND d.status = 'dead' AND d.created_at IS NOT NULL
-  AND any(name IN $names WHERE toLower(coalesce(d.body, '') + coalesce(d.carried, '')) CONTAINS name)
-WITH d LIMIT $limit
+  AND any(said IN [d.body, d.carried] WHERE any(part IN $parts WHERE toLower(said) CONTAINS part) OR said =~ $foreign)
+RETURN d.id AS id, [said IN [d.body, d.carried] WHERE said IS NOT NULL] AS texts
+"""
+
+DELETE_DEAD_LETTERS = """
+MATCH (d:Delivery) WHERE d.id IN $ids AND d.space = $space AND d.status = 'dead'
 DETACH DELETE d
 RETURN count(*) AS gone
 """
@@ -228,8 +233,7 @@ def _some(what: str, query: str, **more: Any) -> Step:
     async def step(tx: Tx, erasure: Erasure, limit: int) -> int:
         await lock_space(tx, erasure.space)
         asked = {"space": erasure.space, "limit": limit, "people": list(erasure.people), "accounts": list(erasure.accounts)}
-        names = sorted({*erasure.names})
-        (row,) = await rows(tx, query, **asked, meetings=list(erasure.meetings), names=names, **more)
+        (row,) = await rows(tx, query, **asked, meetings=list(erasure.meetings), **more)
         await add_counts(tx, erasure, {what: row["gone"]})
         return int(row["gone"])
 
@@ -255,7 +259,6 @@ STEPS_OF_A_PERSON: tuple[Step, ...] = (
     _some("accounts", FORGET_ACCOUNTS),
     _some("grants", FORGET_GRANTS),
     _some("links", FORGET_LINKS),
-    _some("dead letters", FORGET_DEAD_LETTERS),
 )
 STEPS_OF_MEETINGS: tuple[Step, ...] = (_some("deliveries", FORGET_DELIVERIES),)
 STEPS_OF_NAMES: tuple[Step, ...] = (_some("names proposed", FORGET_BARE_PROPOSALS),)
@@ -264,6 +267,18 @@ STEPS_OF_NAMES: tuple[Step, ...] = (_some("names proposed", FORGET_BARE_PROPOSAL
 async def forget_checkpoints(tx: Tx, erasure: Erasure) -> None:
     """What sessions that broke off kept of voices: delivered again, they are heard anew. The caller holds the lock."""
     await tx.run(FORGET_CHECKPOINTS, space=erasure.space, sessions=list(erasure.sessions))
+
+
+async def list_dead_letters(tx: Tx, space: str, names: Collection[str]) -> list[tuple[str, list[str]]]:
+    """Ids of those that may hold one of `names` (folded), with their texts; no gate, for who erases."""
+    found = await rows(tx, LIST_DEAD_LETTERS, space=space, parts=name_parts(names), foreign=FOREIGN) if names else []
+    return [(row["id"], row["texts"]) for row in found]
+
+
+async def forget_dead_letters(tx: Tx, erasure: Erasure, ids: Sequence[str]) -> None:
+    await lock_space(tx, erasure.space)
+    (row,) = await rows(tx, DELETE_DEAD_LETTERS, space=erasure.space, ids=list(ids))
+    await add_counts(tx, erasure, {"dead letters": row["gone"]})
 
 
 async def list_meetings_over(tx: Tx, erasure: Erasure) -> list[str]:

@@ -11,6 +11,7 @@ from graph_schema.schema import TEXT_SPACES
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.erase import add_counts
+from service.graph.erase_names import FOREIGN, name_parts
 from service.graph.spaces import lock_space
 from service.graph.write_audiences import forget_unused
 from service.graph.write_entities import forget_lost
@@ -41,6 +42,14 @@ LIST_FACTS_NAMING = """
 CALL db.index.fulltext.queryNodes('fact_text', $query) YIELD node
 WITH node WHERE node.space = $space
 RETURN node.id AS id, node.statement AS statement, node.value AS value, node.session_id IN $sessions AS where_they_were
+"""
+
+LIST_FACTS_THERE = """
+UNWIND $sessions AS session
+MATCH (f:Fact {session_id: session}) WHERE f.space = $space
+  AND any(said IN [f.statement, f.value] WHERE any(part IN $parts WHERE toLower(said) CONTAINS part) OR said =~ $foreign)
+RETURN f.id AS id, f.statement AS statement, f.value AS value, true AS where_they_were,
+       COLLECT { MATCH (e:Entity {type: 'person'})-[:MENTIONED_IN]->(f) RETURN e.normal_name } AS people
 """
 
 LIST_TURNS_OF_PEOPLE = """
@@ -226,11 +235,14 @@ async def list_facts_seen(tx: Tx, erasure: Erasure, turns: Sequence[str]) -> lis
 
 
 async def _naming(tx: Tx, erasure: Erasure) -> list[FactSeen]:
-    names = [f'"{name}"' for name in (*erasure.names, *erasure.shared_names) if not set(name) & set('"\\')]
-    if not names:
-        return []
-    asked: dict[str, Any] = {"query": f"statement:({' '.join(names)})", "sessions": list(erasure.sessions)}
-    return [FactSeen(**row, source_erased=False) for row in await rows(tx, LIST_FACTS_NAMING, space=erasure.space, **asked)]
+    everything = (*erasure.names, *erasure.words, *erasure.shared_names)
+    there: dict[str, Any] = {"sessions": list(erasure.sessions), "parts": name_parts(everything), "foreign": FOREIGN}
+    found = await rows(tx, LIST_FACTS_THERE, space=erasure.space, **there) if everything else []
+    names = [f'"{name}"' for name in erasure.names if not set(name) & set('"\\')]
+    if names:
+        asked: dict[str, Any] = {"query": f"statement:({' '.join(names)})", "sessions": list(erasure.sessions)}
+        found += await rows(tx, LIST_FACTS_NAMING, space=erasure.space, **asked)
+    return [FactSeen(**{**row, "people": tuple(row.get("people", ()))}, source_erased=False) for row in found]
 
 
 async def next_turns(tx: Tx, erasure: Erasure, limit: int) -> list[str]:

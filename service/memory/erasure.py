@@ -1,72 +1,51 @@
 """What of what others said is of somebody who is erased? Their names, facts that say something of them, and facts that owe
 words to what they said; and what a string that holds their ids or names is to be instead. Pure.
 
-Others' messages keep their text, also where it calls the name: who reads it was there. A name that somebody else has, too, is
-theirs as well: it goes only from where both cannot be meant."""
+Others' messages keep their text, also where it calls the name: who reads it was there. A name that somebody else has, too, or
+that is a word, goes only from where they were, and only where it stands as a name (service/memory/erased_names.py)."""
 
 from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from service.memory.erased_names import SHORTEST, Names, holds, is_ordinary, named, without_names
 from service.types.erasure import FactSeen, Held, Needles
 from service.types.names import normal
 
 ERASED = "erased"
 """Stands where a string must stand and what it said is gone."""
-REDACTED = "[erased]"
-"""Stands in a text for a name."""
-SHORTEST = 2
-"""Letters of a name: one letter is in everything."""
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESSEE = "{addressee}"
 
 
-def names_of(given: Iterable[str | None], others: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of somebody's names, whole and (of several words) the first: those that are theirs alone, and those that one of
-    `others`, names of who stays, has as well. Both case-folded, sorted."""
-    whole = {folded for name in given if name and len(folded := normal(name)) >= SHORTEST}
-    first = {name.split()[0] for name in whole if " " in name}
-    taken = {part for other in others for part in (normal(other), *normal(other).split())}
-    names = whole | {name for name in first if len(name) > SHORTEST}
-    return tuple(sorted(names - taken)), tuple(sorted(names & taken))
-
-
-def holds(text: str, names: Collection[str]) -> bool:
-    """Whether one of `names` (case-folded) stands in `text`, word for word; in lower case only where all of it is: people are
-    called Will and May, and what may be is nobody."""
-    return bool(names) and next(_called(" ".join(unicodedata.normalize("NFKC", text).split()), names), None) is not None
-
-
-def _called(text: str, names: Collection[str]) -> Iterator[re.Match[str]]:
-    cased = text != text.lower()
-    return (match for match in _names(names).finditer(text) if not cased or not match[0][0].islower())
-
-
-def without_names(text: str, names: Collection[str]) -> str:
-    """With a mark where one of `names` stood."""
-    if not names:
-        return text
-    mended = text
-    for match in reversed(list(_called(text, names))):
-        mended = mended[: match.start()] + REDACTED + mended[match.end() :]
-    return REDACTED if holds(mended, names) else mended  # written in other letters than the name is
-
-
-def facts_that_go(seen: Iterable[FactSeen], names: Collection[str], shared: Collection[str]) -> tuple[str, ...]:
+def facts_that_go(seen: Iterable[FactSeen], names: Names) -> tuple[str, ...]:
     """Ids of those without support by what stays, and of those about who is erased."""
-    return tuple(sorted({fact.id for fact in seen if _goes(fact, names, shared)}))
+    return tuple(sorted({fact.id for fact in seen if _unsupported(fact) or _about(fact, names)}))
 
 
-def _goes(fact: FactSeen, names: Collection[str], shared: Collection[str]) -> bool:
-    said = f"{fact.statement} {fact.value or ''}"
-    about = holds(said, names) or (fact.where_they_were and holds(said, shared))
+def named_elsewhere(seen: Iterable[FactSeen], names: Names) -> frozenset[str]:
+    """Ids of those that go for a name alone, and are of where they were not."""
+    told = [fact for fact in seen if not fact.where_they_were]
+    stay = {fact.id for fact in told if _unsupported(fact)}
+    return frozenset(fact.id for fact in told if _about(fact, names)) - stay
+
+
+def _about(fact: FactSeen, names: Names) -> bool:
+    there = fact.where_they_were
+    called = (*names.alone, *(name for name in names.shared if there and not is_ordinary(name)))
+    words = (*names.words, *filter(is_ordinary, names.shared)) if there else ()
+    said = [text for text in (fact.statement, fact.value) if text]
+    return any(holds(text, called) or named(text, words, fact.people) for text in said)
+
+
+def _unsupported(fact: FactSeen) -> bool:
     told = fact.told_them and _ADDRESSEE in fact.statement
-    return fact.source_erased or about or told or owes(fact)
+    return fact.source_erased or told or owes(fact)
 
 
 def owes(fact: FactSeen) -> bool:
@@ -85,8 +64,8 @@ class Fate(Enum):
     GOES = "goes"
 
 
-GOES_WITH_A_NAME = frozenset({"Entity", "Fact", "Image", "NameProposal", "Query", "Job"})
-"""Labels whose nodes are about whom they name, or of no use without."""
+GOES_WITH_A_NAME = frozenset({"Entity", "Fact", "NameProposal"})
+"""Labels whose nodes are about whom they name: of others' questions, jobs and images the name alone goes."""
 GOES_WITH_AN_ID = frozenset({"Query", "Job", "Webhook", "Grant"})
 KEEPS = frozenset({"AuditEvent", "Consent", "Erasure", "Receipt", "OptOut"})
 """Labels of what is kept as proof, ids and all."""
@@ -112,22 +91,44 @@ def fate(held: Held, needles: Needles) -> Fate:
     return Fate.GOES if goes else Fate.STAYS
 
 
+def is_elsewhere(held: Held, needles: Needles) -> bool:
+    """Whether only a name speaks for it, where who is erased was not."""
+    return not held.there and not _has_id(held, needles) and _has_name(held, needles)
+
+
 def redacted(held: Held, needles: Needles) -> Any:
     """What is to stand there instead; None: nothing."""
-    value, names = held.value, needles.names if _has_name(held, needles) else ()
+    value, (names, words) = held.value, _looked_for(held, needles)
     if held.property == "marks" and isinstance(value, str):
-        marks = [(mark, Held(held.node, held.label, "mark", json.dumps(mark))) for mark in json.loads(value)]
+        marks = [(mark, replace(held, property="mark", value=json.dumps(mark))) for mark in json.loads(value)]
         kept = [mark for mark, told in marks if not is_left(told, needles)]
         return json.dumps(kept, ensure_ascii=False) if kept else None
     if isinstance(value, list):
-        return [item for item in value if not (_any_id(item, needles) or holds(item, names))] or ([] if value else None)
+        kept = [item for item in value if not (_any_id(item, needles) or _names(item, held, needles))]
+        return kept or ([] if value else None)
     if _any_id(value, needles) and value in needles.forms:
         return None if held.property in NOBODYS else ERASED
-    if held.label == "LocalSpeaker" and names:
+    if held.label == "LocalSpeaker" and _has_name(held, needles):
         return ERASED
     for form in needles.forms:
         value = _whole(form).sub(ERASED, value)
-    return without_names(value, names)
+    return _nameless(value, names, words) if _has_name(held, needles) else value
+
+
+def _nameless(value: str, names: Collection[str], words: Collection[str]) -> str:
+    told = _told(value)
+    if told is None:
+        return without_names(value, names, words)
+    return json.dumps(_each(told, names, words), ensure_ascii=False)
+
+
+def _each(told: Any, names: Collection[str], words: Collection[str]) -> Any:
+    """JSON without names, key by key."""
+    if isinstance(told, dict):
+        return {without_names(key, names, words): _each(value, names, words) for key, value in told.items()}
+    if isinstance(told, list):
+        return [_each(value, names, words) for value in told]
+    return without_names(told, names, words) if isinstance(told, str) else told
 
 
 def _has_id(held: Held, needles: Needles) -> bool:
@@ -142,12 +143,53 @@ def _has_id(held: Held, needles: Needles) -> bool:
 
 
 def _has_name(held: Held, needles: Needles) -> bool:
-    if held.label == "Webhook" or held.property == "id" or (held.label in KEEPS and held.property != "why"):
-        return False
-    if (held.label, held.property) in OTHERS_WORDS | OTHERS_NAMES:
-        return False
     values = held.value if isinstance(held.value, list) else [held.value]
-    return any(holds(value, needles.names) for value in values)
+    return any(_names(value, held, needles) for value in values)
+
+
+def _names(value: str, held: Held, needles: Needles) -> bool:
+    names, words = _looked_for(held, needles)
+    told = _told(value)
+    texts = [value] if told is None else _texts(told)
+    return any(holds(text, names) or named(text, words, held.people) for text in texts)
+
+
+def tells(text: str, names: Collection[str]) -> bool:
+    """Whether one of `names` stands in `text`, or in what it tells as JSON."""
+    told = _told(text)
+    return any(holds(one, names) for one in ([text] if told is None else _texts(told)))
+
+
+def _looked_for(held: Held, needles: Needles) -> tuple[Collection[str], Collection[str]]:
+    """Which names there, and which words as names."""
+    if held.label == "Webhook" or held.property == "id" or (held.label, held.property) in OTHERS_WORDS | OTHERS_NAMES:
+        return (), ()
+    if held.label in KEEPS:
+        return (_whole_names(needles.names) if held.property == "why" else ()), ()
+    return needles.names, (needles.words if held.there and not held.is_edge else ())
+
+
+def _whole_names(names: Collection[str]) -> tuple[str, ...]:
+    """Without first names: in a reason that somebody gave they may be anybody's."""
+    return tuple(name for name in names if not any(other.startswith(f"{name} ") for other in names))
+
+
+def _told(value: str) -> Any:
+    """What JSON tells, whose letters may be escaped; None where it is no JSON of several things."""
+    if not value.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def _texts(told: Any) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, dict | list):
+        for one in (*told, *told.values()) if isinstance(told, dict) else told:
+            yield from _texts(one)
 
 
 def _any_id(value: str, needles: Needles) -> bool:
@@ -157,11 +199,6 @@ def _any_id(value: str, needles: Needles) -> bool:
 def _whole(id: str) -> re.Pattern[str]:
     """An id may be anything that its caller chose, also what stands in other words."""
     return re.compile(rf"(?<![\w-]){re.escape(id)}(?![\w-])")
-
-
-def _names(names: Collection[str]) -> re.Pattern[str]:
-    parts = "|".join(r"\s+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![^\W_])(?:{parts})(?![^\W_])", re.IGNORECASE)
 
 
 def _words(text: str) -> set[str]:

@@ -134,6 +134,20 @@ NOT_NAMES = NOT_NAMES_EN | NOT_NAMES_DE | NOT_NAMES_ES | NOT_NAMES_FR
 AMBIGUOUS = _words("april august chance christian dean faith grace hope jesus joy june leo may virginia")
 """Names, and in the same place often something else."""
 
+ALSO_WORDS = _words(
+    """
+    amber angel art august autumn bill bliss brook brooks buck bud chance chase cherry chip chuck cliff clay colt coral
+    crystal dale dash dawn dean destiny dick dolly don drew duke earl ebony eden faith fern flora forest frank gale gay gene
+    ginger glen grace grant guy hank harmony hazel heath heather honor hope hunter iris ivy jack jade jasmine jay jet jewel
+    joy june lance laurel lily lucky mark marks mason may mercy merit miles mint misty moss oak olive opal page pansy pat
+    patience pearl penny peg pepper pierce piper poppy price prince queen ray red reed rich river rob robin rock rod roman
+    rose ruby rusty sage sandy scarlet scout serenity sharp skip sky sonny spike star stew stone storm sue summer sunny tad
+    tiger trace trip trinity van victor violet wade ward warren west will willow winter woody young ernst wolf engel klein
+    kurz lang stark sommer herbst blanca luz pilar rosa sol paz consuelo
+    """
+)
+"""Names that are words of the same letters, wherever they stand."""
+
 TITLES = _words(
     """
     mr mrs ms miss mister dr doctor prof professor sir dame herr frau señor señora señorita sr sra srta don doña monsieur

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from graph_schema.stores import STORES
 from service.errors import NotFound, VoicegraphError
 from service.graph.driver import Graph, Tx
-from service.graph.erase import find_erasure, hide, list_erasures, list_there
+from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, list_there
 from service.graph.receipts import find_receipt_of, save_receipt
 from service.graph.spaces import lock_space
 from service.graph.write_sessions import SessionBusy
@@ -62,10 +62,15 @@ class Erase:
         self._working = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def __call__(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:
-        """Hidden when it begins, and swept when this returns; `complete` unless a session with them is still written. Asked for
-        again, it is the same erasure. Raises NotFound, SessionBusy."""
-        begun = await self.begin(space, subject, asked_by=asked_by, why=why, own=own)
+    async def __call__(
+        self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False, although: bool = False
+    ) -> Erasing:
+        """Hidden when it begins, and swept when this returns; `complete` unless a session with them is still written, or their
+        names stand in many places where they were not: `although` goes on there, too. Asked for again, it is the same erasure.
+        Raises NotFound, SessionBusy."""
+        if although:
+            await self._graph.write(let_go_on, space, subject, by=asked_by)
+        begun = await self.begin(space, subject, asked_by=asked_by, why=why, own=own, although=although)
         return begun if begun.complete else await self.finish(space, subject)
 
     async def preview(self, space: str, subject: Subject, *, own: bool = False) -> Mapping[str, int]:
@@ -75,13 +80,15 @@ class Erase:
         lists = ("people", "sessions", "facts", "accounts") if subject.kind is SubjectKind.PERSON else ("facts",)
         return {"messages": turns, **{name: len(getattr(planned, name)) for name in lists}}
 
-    async def begin(self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False) -> Erasing:
+    async def begin(
+        self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False, although: bool = False
+    ) -> Erasing:
         """Hide it, and nothing else: the sweep does the rest. Raises NotFound, SessionBusy."""
         id, at = fresh(), datetime.now(UTC)
         while True:
             if (known := await self._known(space, subject)) is not None:
                 return known
-            planned = await self._graph.read(self._planned, space, subject, asked_by, why, own, id, at)
+            planned = await self._graph.read(self._planned, space, subject, asked_by, why, own, id, at, although)
             await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, planned.people)])
             if await self._graph.write(self._hide, planned, own):
                 return Erasing(id=id, subject=subject, complete=False)
@@ -147,14 +154,28 @@ class Erase:
         return self._ledger.add(entries)
 
     async def _planned(
-        self, tx: Tx, space: str, subject: Subject, asked_by: str, why: str, own: bool, id: str, at: datetime
+        self,
+        tx: Tx,
+        space: str,
+        subject: Subject,
+        asked_by: str,
+        why: str,
+        own: bool,
+        id: str,
+        at: datetime,
+        although: bool = False,
     ) -> Erasure:
-        return await plan(tx, space, subject, id=id, asked_by=asked_by, why=why, at=at, own=own)
+        names = self._config.sweep.names
+        return await plan(
+            tx, space, subject, id=id, asked_by=asked_by, why=why, at=at, own=own, although=although, config=names
+        )
 
     async def _hide(self, tx: Tx, before: Erasure, own: bool) -> bool:
         """False where it is of other people than `before`, by now."""
         await lock_space(tx, before.space)
-        now = await self._planned(tx, before.space, before.subject, before.asked_by, before.why, own, before.id, before.at)
+        now = await self._planned(
+            tx, before.space, before.subject, before.asked_by, before.why, own, before.id, before.at, before.although
+        )
         if now.people != before.people:
             return False
         await hide(tx, now, self._key().id)
@@ -171,8 +192,13 @@ class Erase:
 
     async def _finish(self, erasure: Erasure) -> Erasing:
         waits_for = await self._sweep(erasure)
-        if waits_for:
-            return Erasing(id=erasure.id, subject=erasure.subject, complete=False, waits_for=waits_for)
+        elsewhere = self._sweep.named_elsewhere(erasure)
+        if elsewhere:
+            log.warning("erasure %s waits for an administrator: %d places elsewhere have its names", erasure.id, elsewhere)
+        if waits_for or elsewhere:
+            return Erasing(
+                id=erasure.id, subject=erasure.subject, complete=False, waits_for=waits_for, named_elsewhere=elsewhere
+            )
         probe = await self._sweep.probe(erasure)
         if probe.found:
             raise SomethingLeft(id=erasure.id, found=probe.found)

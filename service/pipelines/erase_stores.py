@@ -28,7 +28,7 @@ DONE: Mapping[str, str] = {
     "grants": EMPTIED,
     "consents": "kept as proof, without what may name who gave them",
     "receipts": "kept as proof: ids and counts",
-    "audit": "kept as proof: ids, without names in reasons",
+    "audit": "kept as proof: ids, without whole names in reasons",
     "names proposed": EMPTIED,
     "undo records": "keep what is of others: undoing restores survivors only",
     "jobs": EMPTIED,

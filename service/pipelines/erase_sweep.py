@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -25,9 +25,11 @@ from service.graph.erase_traces import (
     erase_readers,
     forget_bare_people,
     forget_checkpoints,
+    forget_dead_letters,
     forget_in_events,
     forget_meetings,
     list_corrections_of,
+    list_dead_letters,
     list_meetings_over,
     list_open,
     save_survivors,
@@ -49,11 +51,12 @@ from service.graph.write_corrections import touch
 from service.graph.write_macro import save_macro
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
-from service.memory.erasure import Fate, facts_that_go, fate, is_left, redacted, survivors_of
+from service.memory.erasure import Fate, fate, is_elsewhere, is_left, redacted, survivors_of, tells
 from service.memory.left_brain.weights import WeightConfig
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.closing import context_texts, embed, spoken_as_told
 from service.pipelines.erase_files import Files
+from service.pipelines.erase_plan import NameConfig, facts_of
 from service.pipelines.naming import name_again
 from service.types.audio import Samples, TextEmbedder
 from service.types.erasure import Erasure, Held, Needles, Probe, SubjectKind
@@ -71,6 +74,7 @@ class SweepConfig:
     looks: int = 5  # for strings; each mends 2,000 of nodes and of edges
     samples: int = 10  # vectors kept from before, to ask the indexes with afterwards
     random: int = 10  # and others, which anything may be near
+    names: NameConfig = field(default_factory=NameConfig)
 
 
 class Sweep:
@@ -91,6 +95,8 @@ class Sweep:
         """By erasure: by embedding space, what some of its turns were found by."""
         self._looked: dict[str, list[Held]] = {}
         """By erasure: what the last look found, after which nothing was touched."""
+        self._elsewhere: dict[str, dict[str, int]] = {}
+        """By erasure: places that name them where they were not, and are left until an administrator has looked."""
 
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
         waits_for = await self._graph.read(list_open, erasure)
@@ -103,6 +109,7 @@ class Sweep:
         if erasure.subject.kind is SubjectKind.PERSON:
             for step in STEPS_OF_A_PERSON:
                 await self._until_none(step, erasure)
+            await self._dead_letters(erasure)
             await self._graph.write(forget_in_events, erasure)
             while await self._graph.write(erase_readers, erasure, self._config.audiences, self._config.moved):
                 pass
@@ -114,6 +121,10 @@ class Sweep:
         await self._graph.write(add_counts, erasure, gone)
         await self._strings(erasure)
         return waits_for
+
+    def named_elsewhere(self, erasure: Erasure) -> int:
+        """Places that its names stand in where it was not, if they are too many: as the last sweep saw them."""
+        return sum(self._elsewhere.pop(erasure.id, {}).values())
 
     async def count_turns(self, tx: Tx, erasure: Erasure) -> int:
         return len(await list_turns_of(tx, erasure))
@@ -153,7 +164,7 @@ class Sweep:
         if erasure.subject.kind is SubjectKind.FACT:
             return ()
         seen = await self._graph.read(list_facts_seen, erasure, turns)
-        return facts_that_go(seen, erasure.names, erasure.shared_names)
+        return facts_of(erasure, seen, self._config.names.most_elsewhere)
 
     async def _corrections(self, erasure: Erasure, turns: Sequence[str]) -> None:
         """Before the turns: afterwards nobody knows which they were."""
@@ -197,6 +208,14 @@ class Sweep:
     async def _until_none(self, step: Step, erasure: Erasure) -> None:
         while await self._graph.write(step, erasure, self._config.some):
             pass
+
+    async def _dead_letters(self, erasure: Erasure) -> None:
+        letters = await self._graph.read(list_dead_letters, erasure.space, erasure.names)
+        found = [id for id, texts in letters if any(tells(text, erasure.names) for text in texts)]
+        if len(found) > self._config.names.most_elsewhere and not erasure.although:
+            self._elsewhere.setdefault(erasure.id, {})["letters"] = len(found)
+        elif found:
+            await self._graph.write(forget_dead_letters, erasure, found)
 
     async def _meetings(self, erasure: Erasure) -> None:
         if not erasure.meetings:
@@ -275,7 +294,21 @@ class Sweep:
         await save_redacted(tx, erasure, nodes, edges, gone)
 
     async def _left(self, erasure: Erasure, needles: Needles) -> list[Held]:
-        return [held for held in await self._graph.patient(300.0).read(scan, erasure.space, needles) if is_left(held, needles)]
+        elsewhere: set[tuple[str, str]] = set()
+
+        def wanted(held: Held) -> bool:
+            if not is_left(held, needles):
+                return False
+            if erasure.although or not is_elsewhere(held, needles):
+                return True
+            elsewhere.add((held.node, held.property))
+            return len(elsewhere) <= self._config.names.most_elsewhere
+
+        left = await self._graph.patient(300.0).read(scan, erasure.space, needles, wanted)
+        if len(elsewhere) <= self._config.names.most_elsewhere:
+            return left
+        self._elsewhere.setdefault(erasure.id, {})["strings"] = len(elsewhere)
+        return [held for held in left if (held.node, held.property) not in elsewhere]
 
 
 async def remake_voices(tx: Tx, space: str, people: Sequence[str]) -> None:
@@ -292,10 +325,10 @@ async def remake_voices(tx: Tx, space: str, people: Sequence[str]) -> None:
 
 
 def needles_of(erasure: Erasure) -> Needles:
-    """What nothing may hold any more: of a person all ids and the names that are theirs alone."""
+    """What nothing may hold any more: of a person all ids, and their names."""
     match erasure.subject.kind:
         case SubjectKind.PERSON:
-            return Needles(erasure.people, erasure.names)
+            return Needles(erasure.people, erasure.names, erasure.words, erasure.sessions)
         case _:
             return Needles((erasure.subject.id,))
 

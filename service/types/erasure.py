@@ -40,8 +40,12 @@ class Erasure:
     """Of a person, all ids that they have by merges; of a session, whoever spoke in it."""
     names: tuple[str, ...] = ()
     """Theirs alone."""
+    words: tuple[str, ...] = ()
+    """Theirs, and words as well, or only typed into a meeting platform: looked for only where they were, as names."""
     shared_names: tuple[str, ...] = ()
-    """Theirs, and of somebody who stays: looked for only where they were."""
+    """Theirs, and of somebody who stays: as `words`, and in facts only."""
+    although: bool = False
+    """An administrator knows that `names` stand in many places where they were not, and has what is there mended, too."""
     sessions: tuple[str, ...] = ()
     """Ids of those that it was in."""
     messages: tuple[str, ...] = ()
@@ -116,6 +120,9 @@ class Erasing:
     """False: hidden from everybody, and the sweep is not through yet."""
     waits_for: tuple[str, ...] = ()
     """Ids of sessions that are still written: what is said in them goes when they are complete."""
+    named_elsewhere: int = 0
+    """Places where its names stand and it was not, if they are so many that an administrator has to look: nothing is done
+    there before."""
     receipt: Receipt | None = None
     preview: Mapping[str, Any] = field(default_factory=dict)
 
@@ -136,6 +143,8 @@ class FactSeen:
     """Its source was said to nobody but who is erased."""
     where_they_were: bool = False
     """Its session is one that they were in."""
+    people: tuple[str, ...] = ()
+    """Folded names of the people that its entities say are spoken of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +153,11 @@ class Needles:
 
     ids: tuple[str, ...]
     names: tuple[str, ...] = ()
+    """Theirs alone, folded."""
+    words: tuple[str, ...] = ()
+    """Of their names those that are looked for only where they were, and as names."""
+    sessions: tuple[str, ...] = ()
+    """Where they were."""
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -161,3 +175,7 @@ class Held:
     property: str
     value: Any = field(repr=False)
     is_edge: bool = False
+    there: bool = False
+    """Of a session that they were in, or of nothing that is of another."""
+    people: tuple[str, ...] = ()
+    """As of FactSeen."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.memory.erasure import Fate, facts_that_go, fate, holds, is_left, names_of, redacted, survivors_of
+from service.memory.erased_names import Names, holds, is_word, named, names_of, spans, without_names
+from service.memory.erasure import Fate, facts_that_go, fate, is_elsewhere, is_left, named_elsewhere, redacted, survivors_of
 from service.types.erasure import FactSeen, Held, Needles
 
 DANA = "0199-77aa"
@@ -19,15 +22,44 @@ def held(label: str, property: str, value: Any) -> Held:
     return Held("n", label, property, value)
 
 
-def test_a_name_that_somebody_else_has_is_not_theirs_alone() -> None:
-    assert names_of(["Dana Quill", "DQ", None, "x"], ["Ben"]) == (("dana", "dana quill", "dq"), ())
-    assert names_of(["Dana Quill", "Dana"], ["Dana Smith"]) == (("dana quill",), ("dana",))
+def test_a_name_that_somebody_else_has_or_that_is_a_word_is_not_theirs_alone() -> None:
+    assert names_of(["Dana Quill", "DQX", None, "x"], ["Ben"]) == Names(("dana", "dana quill", "dqx"))
+    assert names_of(["Dana Quill", "Dana"], ["Dana Smith"]) == Names(("dana quill",), (), ("dana",))
+    assert names_of(["Will Smith", "the", "Al"], []) == Names(("will smith",), ("al", "the", "will"))
+    assert names_of(["Dana"], [], ["Dana", "Paris office"]) == Names(("dana",), ("paris", "paris office")), "anybody types"
+    assert names_of(["Melon"], [], words=["melon"]) == Names((), ("melon",))
+    assert is_word("melon", ["The melon was sweet", "A Melon"]) and not is_word("dana", ["Ask Dana", "dana quill? no", "dana"])
 
 
 def test_a_name_is_a_word_and_no_piece_of_one() -> None:
     assert holds("Ask DANA, please", ["dana"]) and holds("Dana's car", ["dana"]) and holds("Dana\n Quill", ["dana quill"])
     assert not holds("Danae and Bandana", ["dana"]) and not holds("anything", [])
     assert holds("Ask Will", ["will"]) and holds("will", ["will"]) and not holds("She will ask", ["will"])
+    for words in ("{speaker} will go to Paris", "Who will bring it?", "What We Will Do", "Will you go", "WILL YOU GO"):
+        assert not named(words, ["will"], ["will"] if words[0] == "{" else ())
+    assert named("I asked Will twice", ["will"]) and named("Will", ["will"]) and named("Will is ill", ["will"], ["will"])
+    assert without_names("will Will do it", ["dana"], ["will"]) == "will [erased] do it"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mended"),
+    [
+        ("strauss", "tea with Strauß, then", "tea with [erased], then"),
+        ("dana", "Ｄａｎａ ist da", "[erased] ist da"),
+        ("josé", "Ask Jose\u0301, please", "Ask [erased], please"),
+        ("dana quill", "Ask Dana \n\u00a0Quill", "Ask [erased]"),
+        ("王伟", "我和王伟去", "我和[erased]去"),
+        ("민수", "민수가 왔다", "[erased]가 왔다"),
+    ],
+)
+def test_a_name_is_found_in_whatever_letters_it_is_written(name: str, text: str, mended: str) -> None:
+    assert holds(text, [name]) and without_names(text, [name]) == mended and not holds(mended, [name])
+
+
+@given(st.text(), st.sampled_from(["dana", "strauss", "josé", "王伟"]))
+def test_where_a_name_stands_is_in_the_text_as_it_is_written(text: str, name: str) -> None:
+    for start, end in spans(f"{text} {name} {text}", [name]):
+        assert 0 <= start < end <= 2 * len(text) + len(name) + 2
 
 
 def test_an_id_that_its_caller_chose_is_no_piece_of_a_word() -> None:
@@ -50,16 +82,39 @@ def test_a_fact_goes_without_support_and_stays_with_it() -> None:
         FactSeen("of a shared name there", "Kim likes ladders", None, False, where_they_were=True),
     ]
     gone = {"own", "owes", "about", "value", "told", "of a shared name there"}
-    assert set(facts_that_go(seen, ["dana", "dana quill"], ["kim"])) == gone
+    names = Names(("dana", "dana quill"), ("will",), ("kim",))
+    assert set(facts_that_go(seen, names)) == gone
+    asked = FactSeen("asked", "{speaker} will go to Paris", None, False, where_they_were=True)
+    assert facts_that_go([asked, replace(asked, statement="Will is ill")], names) == (), "a word"
+    assert facts_that_go([replace(asked, statement="Will is ill", people=("will",))], names) == ("asked",)
+    assert facts_that_go([FactSeen("far", "We asked Will", None, False)], names) == ()
+    assert named_elsewhere(seen, names) == {"about", "value"}
 
 
 def test_others_words_keep_the_name_and_nothing_keeps_the_id() -> None:
     assert not is_left(held("Message", "text", "Dana, come here"), NEEDLES)
     assert is_left(held("Message", "readers", f"x {DANA.replace('-', '')}"), NEEDLES)
     assert not is_left(held("Person", "id", DANA), NEEDLES) and not is_left(held("AuditEvent", "target", DANA), NEEDLES)
-    assert is_left(held("AuditEvent", "why", "She is Dana"), NEEDLES)
+    assert is_left(held("AuditEvent", "why", "She is Dana Quill"), NEEDLES)
+    assert not is_left(held("AuditEvent", "why", "Dana said so"), NEEDLES), "a first name in a reason may be anybody's"
+    assert not is_left(held("Consent", "evidence", "Dana Quill's letter"), NEEDLES)
     assert fate(held("Entity", "normal_name", "dana's car"), NEEDLES) is Fate.GOES
     assert fate(held("Session", "title", "Tea with Dana"), NEEDLES) is Fate.STAYS
+    assert fate(held("Query", "text", "What did Dana say?"), NEEDLES) is Fate.STAYS, "others asked it"
+    assert is_elsewhere(held("Fact", "statement", "Dana is ill"), NEEDLES)
+    assert not is_elsewhere(held("Query", "about", [DANA]), NEEDLES)
+
+
+def test_a_word_is_looked_for_where_they_were_and_as_a_name() -> None:
+    will, there = Needles((DANA,), ("will smith",), ("will",)), held("Session", "title", "Tea with Will")
+    assert not is_left(there, will), "of another session"
+    assert redacted(replace(there, there=True), will) == "Tea with [erased]"
+    assert not is_left(replace(there, there=True, value="What we will do"), will)
+    assert redacted(replace(there, property="said_to", value=["Will", "cleo"], there=True), will) == ["cleo"]
+    marks = json.dumps([{"target": "Will"}, {"target": "what will be"}])
+    assert json.loads(redacted(replace(there, property="marks", value=marks, there=True), will)) == [{"target": "what will be"}]
+    record = json.dumps({"file": "Straußens Strauß", "n": 1})
+    assert redacted(held("Job", "result", record), Needles((), ("strauss",))) == '{"file": "Straußens [erased]", "n": 1}'
 
 
 def test_a_string_is_mended_where_it_stands() -> None:
