@@ -16,7 +16,7 @@ from service.errors import InvalidInput
 if TYPE_CHECKING:
     from service.pipelines.ingest import IngestReport, IngestRequest
     from service.types.memory import Session
-    from service.types.people import Person
+    from service.types.people import Heard, Person
     from service.wiring import Services
 
 people = typer.Typer(rich_markup_mode=None)
@@ -127,16 +127,25 @@ def list_people(context: typer.Context, space: SpaceName = None, as_json: AsJson
     if context.invoked_subcommand is not None:
         return
 
-    async def work(services: Services) -> list[Person]:
-        from service.cli.who import every
-        from service.graph.people import list_people
+    async def work(services: Services) -> list[tuple[Person, Heard]]:
+        from service.cli.who import PAGE, every, scope_of_all
+        from service.graph.people import heard_of, list_people
+        from service.types.people import Heard
 
-        return await every(services, list_people)
+        found, scope = await every(services, list_people), await scope_of_all(services)
+        heard: dict[str, Heard] = {}
+        for first in range(0, len(found), PAGE):
+            heard |= await services.graph.read(heard_of, scope, [person.id for person in found[first : first + PAGE]])
+        return [(person, heard.get(person.id, Heard())) for person in found]
 
     found = with_services(work, space=space)
     columns = ("id", "name", "kind", "turns", "speech", "encoders")
-    rows = [(p.id, p.display_name, p.kind, p.num_turns, f"{p.net_speech:.0f} s", ", ".join(p.encoders)) for p in found]
-    show(found, as_json, lambda: table(columns, rows, empty="Nobody is known yet. `voicegraph ingest FILE` listens."))
+    rows = [
+        (p.id, p.display_name, p.kind, heard.num_turns, f"{heard.net_speech:.0f} s", ", ".join(p.encoders))
+        for p, heard in found
+    ]
+    shown = [{**plain(p), **plain(heard)} for p, heard in found]
+    show(shown, as_json, lambda: table(columns, rows, empty="Nobody is known yet. `voicegraph ingest FILE` listens."))
 
 
 @people.command("name")
