@@ -10,7 +10,6 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from graphql import GraphQLInterfaceType, GraphQLObjectType
