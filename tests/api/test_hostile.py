@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.graph.driver import Graph
-from service.graph.dump import dump_space
 from service.settings import Settings
 from service.types.ids import fresh
 from service.wiring import Services
 from tests.api.serving import serving
-from tests.hostile.siege import Tally, besiege, furnished
+from tests.hostile.siege import Tally, besiege, furnished, remembered
 
 REQUESTS = 190
 """Of nineteen kinds, ten each; tests/bench/trust_hostile.py sends 5,000."""
@@ -22,10 +21,10 @@ async def test_whatever_is_sent_there_is_no_fault_and_nothing_of_others(graph: G
     house = await furnished(graph, space, f"test-{fresh()}", settings.tokens_file)
     tally = Tally()
     async with serving(Services(settings, graph), space) as api:
-        before = await graph.read(dump_space, space)
+        before = await remembered(graph, space)
         async for _ in besiege(api.http, house, house.hostile(seed=8).requests(REQUESTS), tally):
             pass
     assert [(sent.kind, fault, sent.content[:400]) for sent, fault in tally.faults] == []
     assert [(sent.kind, word, sent.content[:400]) for sent, word in tally.leaks] == []
     assert tally.answered > 0.95 * REQUESTS and tally.statuses[200] > REQUESTS / 3
-    assert await graph.read(dump_space, space) == before
+    assert await remembered(graph, space) == before

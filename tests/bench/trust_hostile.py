@@ -21,13 +21,12 @@ import httpx
 import psutil
 
 from service.graph.driver import Graph, GraphConfig
-from service.graph.dump import dump_space
 from service.graph.forget_space import forget_space
 from service.types.ids import fresh
 from tests.bench.connector_webhook import _neo4j
 from tests.bench.report import Report
 from tests.hostile.requests import Sent
-from tests.hostile.siege import House, Tally, besiege, furnished
+from tests.hostile.siege import House, Tally, besiege, furnished, remembered
 from tests.models import CACHE
 
 REQUESTS, QUICK_REQUESTS = 5_000, 570
@@ -48,10 +47,10 @@ async def _run(report: Report, folder: Path, config: GraphConfig, n: int) -> Non
     graph = await Graph.open(config)
     try:
         house = await furnished(graph, space, elsewhere, folder / "tokens.json")
-        before = await graph.read(dump_space, space)
+        before = await remembered(graph, space)
         async with _service(folder, config, space) as (url, service):
             tally, grown = await _send(url, service, house, n)
-        written = await graph.read(dump_space, space) != before
+        written = await remembered(graph, space) != before
     finally:
         for one in (space, elsewhere):
             await forget_space(graph, one)

@@ -14,6 +14,7 @@ import httpx
 from service.api.schema import make_schema
 from service.api.tokens import issue
 from service.graph.driver import Graph
+from service.graph.dump import Dump, dump_space
 from service.graph.spaces import ensure_space
 from service.types.people import SpaceSettings
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
@@ -54,6 +55,12 @@ class House:
     def _ids(self) -> Iterable[set[str]]:
         for i in range(len(self.world.said)):
             yield {self.world.message(i)}
+
+
+async def remembered(graph: Graph, space: str) -> Dump:
+    """All of the space, but the records of what somebody asked to be done and were refused."""
+    dump = await graph.read(dump_space, space)
+    return {**dump, "nodes": [node for node in dump["nodes"] if node["labels"] != ["Job"]]}
 
 
 @dataclass
