@@ -50,3 +50,9 @@ async def test_somebodys_own_is_written_to_a_file_for_its_owner_alone_and_the_sc
     page = await typed("retention", "show", "--html")
     assert page.startswith("<!doctype html>") and "365 days" in page
     assert "until they are erased" in await typed("retention", "set", "--session-days", "0")
+
+
+async def test_people_are_listed_with_how_much_they_said(graph: Graph, space: str, typed: Typed) -> None:
+    await seed(graph, space, ("ana", "ben"), [Said("ana", "Hello.", ("ana",)), Said("ana", "Hello again.", ("ana",))])
+    assert {one["display_name"]: one["num_turns"] for one in await typed("people", "--json")} == {"Ana": 2, "Ben": 0}
+    assert "Ana" in await typed("people")
