@@ -15,6 +15,7 @@ from service.graph.write_people import name_person
 from service.language.chat_cache import AnswerCache
 from service.pipelines.erase import Erase, EraseConfig
 from service.pipelines.erase_files import Files
+from service.pipelines.erase_plan import NameConfig
 from service.pipelines.erase_sweep import SweepConfig
 from service.pipelines.erasure_ledger import Ledger
 from service.pipelines.receipts import load_key
@@ -126,7 +127,7 @@ class Household:
     def account(self) -> str:
         return derived("account", self.space, "dana")
 
-    def eraser(self, *, batch: int = 500, graph: Graph | None = None) -> Erase:
+    def eraser(self, *, batch: int = 500, graph: Graph | None = None, most_elsewhere: int = 100) -> Erase:
         async def forget_mirrored(space: str, ids: Sequence[str]) -> None:
             assert space == self.space
             self.forgotten += [id for id in ids if id not in self.forgotten]
@@ -134,7 +135,8 @@ class Household:
         async def embedder() -> TextEmbedder:
             return EMBEDDER
 
-        sweep = SweepConfig(turns=batch, facts=batch, some=batch, audiences=batch, moved=batch)
+        names = NameConfig(most_elsewhere=most_elsewhere)
+        sweep = SweepConfig(turns=batch, facts=batch, some=batch, audiences=batch, moved=batch, names=names)
         return Erase(
             graph or self.graph,
             lambda: load_key(self.folder / "receipts.key"),
