@@ -239,7 +239,10 @@ class Meetings:
                 began = time.monotonic()
                 await self._go(id, feed)
                 took = time.monotonic() - began
-                self._rests_until = time.monotonic() + took * (1.0 / self._config.busy_share - 1.0)
+                rest = min(
+                    self._config.busy_pace, took * (1.0 / self._config.busy_share - 1.0)
+                )  # one may have listened for long
+                self._rests_until = time.monotonic() + rest
         finally:
             del self._working[id]
             self._arrived.set()
