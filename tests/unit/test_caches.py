@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-REMEMBERING = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary", "_Fetches"}
+REMEMBERING = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary", "Counter", "_Fetches"}
 
 FOUND_BY_LOOKING = {
     "service/api/key_sets.py:_tls": "settings of TLS: of no space",
+    "service/api/wire.py:_trusted": "a setting: addresses of proxies",
+    "service/api/wire.py:_unfinished": "a client's network: how many of its requests have not ended",
     "service/audio/sounds/spectra.py:mel_weights": "numbers of a filter bank",
     "service/audio/spoofing.py:SCORERS": "names of classes: no entries yet",
     "service/connectors/files/columns.py:_normal": "a column's title: text to text",
