@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from service.errors import NotFound
 from service.graph.driver import Tx, rows
+from service.graph.spaces import lock_space
+from service.types.erasure import Erasure
 
 FOREIGN = r"(?s).*(?:[^\x00-\x7F]|\\u[0-9a-fA-F]{4}).*"
 """Strings that may hold a name in other letters than it is looked for in: full-width, accents apart, ß for ss, escaped."""
@@ -35,6 +38,32 @@ LIST_TEXTS_WITH = """
 CALL db.index.fulltext.queryNodes('message_text', $query) YIELD node
 WITH node WHERE node.space = $space AND node.text IS NOT NULL AND NOT coalesce(node.speaker_id IN $people, false)
 RETURN node.text AS text LIMIT $limit
+"""
+
+
+LIST_TEXTS_THERE = """
+UNWIND $sessions AS session
+MATCH (m:Message {session_id: session})
+WHERE m.index IS NOT NULL AND m.space = $space AND m.erased_at IS NULL AND NOT coalesce(m.speaker_id IN $people, false)
+  AND (any(part IN $parts WHERE toLower(m.text) CONTAINS part) OR m.text =~ $foreign)
+RETURN m.session_id AS session, m.text AS text
+"""
+
+LIST_TEXTS_ELSEWHERE = """
+CALL db.index.fulltext.queryNodes('message_text', $query) YIELD node
+WITH node WHERE node.space = $space AND node.text IS NOT NULL AND NOT node.session_id IN $sessions
+RETURN node.session_id AS session, node.text AS text
+"""
+
+NOTE_NAMES = """
+UNWIND $noted AS row
+MATCH (s:Session {space: $space, id: row.session})
+SET s.erased_names = [name IN coalesce(s.erased_names, []) WHERE NOT name IN row.names] + row.names
+"""
+
+LIST_NOTED_NAMES = """
+MATCH (s:Session {space: $space, id: $session_id})
+RETURN coalesce(s.erased_names, []) AS names
 """
 
 
@@ -81,6 +110,35 @@ async def list_texts_with(tx: Tx, space: str, name: str, people: Collection[str]
         return []
     found = await rows(tx, LIST_TEXTS_WITH, query=f'text:("{name}")', space=space, people=sorted(people), limit=limit)
     return [row["text"] for row in found]
+
+
+async def list_texts_naming(tx: Tx, erasure: Erasure) -> dict[str, list[str]]:
+    """Session → what others said there that may have one of the names: of theirs alone wherever it is, of words where they
+    were. No gate, for who erases."""
+    parts = name_parts((*erasure.names, *erasure.words))
+    asked: dict[str, Any] = {"space": erasure.space, "sessions": list(erasure.sessions)}
+    found: dict[str, list[str]] = {}
+    if parts:
+        there = {**asked, "people": list(erasure.people), "parts": parts, "foreign": FOREIGN}
+        for row in await rows(tx, LIST_TEXTS_THERE, **there):
+            found.setdefault(row["session"], []).append(row["text"])
+    names = [f'"{name}"' for name in erasure.names if not set(name) & set('"\\')]
+    if names:
+        for row in await rows(tx, LIST_TEXTS_ELSEWHERE, **asked, query=f"text:({' '.join(names)})"):
+            found.setdefault(row["session"], []).append(row["text"])
+    return found
+
+
+async def note_names(tx: Tx, space: str, noted: Mapping[str, Collection[str]]) -> None:
+    """Session → what it is to keep of names (service/memory/erased_names.py: note): it keeps what it has, too."""
+    await lock_space(tx, space)
+    await tx.run(NOTE_NAMES, space=space, noted=[{"session": id, "names": sorted(names)} for id, names in noted.items()])
+
+
+async def list_noted_names(tx: Tx, space: str, session_id: str) -> frozenset[str]:
+    """What a session keeps of names whose people are erased; for who reads names and facts out of what is said in it."""
+    found = await rows(tx, LIST_NOTED_NAMES, space=space, session_id=session_id)
+    return frozenset(found[0]["names"]) if found else frozenset()
 
 
 def name_parts(names: Collection[str]) -> list[str]:

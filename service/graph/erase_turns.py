@@ -177,6 +177,15 @@ DETACH DELETE m
 RETURN DISTINCT audience
 """
 
+NOTE_ERASED_FACTS = """
+UNWIND $ids AS id
+MATCH (f:Fact {id: id, space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message) WHERE m.erased_at IS NULL
+MATCH (s:Session {space: $space, id: f.session_id})
+WITH s, collect(f.id) AS gone
+SET s.erased_facts = [id IN coalesce(s.erased_facts, []) WHERE NOT id IN gone] + gone
+"""
+"""Of those whose words stay: reading these again makes them no more."""
+
 FORGET_FACTS = """
 UNWIND $ids AS id
 MATCH (f:Fact {id: id, space: $space})
@@ -319,6 +328,7 @@ async def erase_facts(tx: Tx, erasure: Erasure, limit: int, ids: Collection[str]
     left = [row["id"] for row in await rows(tx, LIST_FACTS_LEFT, space=erasure.space, ids=sorted(set(ids)), limit=limit)]
     if not left:
         return 0
+    await tx.run(NOTE_ERASED_FACTS, space=erasure.space, ids=left)
     gone = await rows(tx, FORGET_FACTS, space=erasure.space, ids=left)
     await forget_unused(tx, erasure.space, [row["audience"] for row in gone if row["audience"]])
     lost = {entity for row in gone for entity in row["entities"]}

@@ -93,8 +93,9 @@ LIST_NAMING_TURNS = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
 WHERE NOT 'bot' IN coalesce(m.doubts, [])
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
-RETURN m.id AS message_id, m.start AS start, m.end AS end, l.id AS track, l.label AS label, m.speaker_id AS speaker_id,
-       m.text AS text, m.speaker_id IS NULL AND coalesce(m.reason, '') = 'contradicting' AS is_stranger
+RETURN m.id AS message_id, m.start AS start, m.end AS end, l.id AS track,
+       CASE l.label WHEN 'erased' THEN null ELSE l.label END AS label, m.speaker_id AS speaker_id, m.text AS text,
+       m.speaker_id IS NULL AND coalesce(m.reason, '') = 'contradicting' AS is_stranger
 ORDER BY m.index
 """
 

@@ -5,6 +5,7 @@ nobody and nothing else. Everything else is theirs where they were, and there on
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
@@ -18,6 +19,8 @@ REDACTED = "[erased]"
 """Stands in a text for a name."""
 SHORTEST = 2
 """Letters of a name: one letter is in everything."""
+LONGEST = 5
+"""Words of a name that is kept from coming back, or letters where no blanks stand between words; of longer ones the first."""
 LOWER_AT_MOST = 0.05
 """Share of the places where others write it that have a name in lower case: slips of a recogniser; above it is a word."""
 
@@ -74,12 +77,13 @@ def is_ordinary(name: str) -> bool:
 
 def is_word(name: str, texts: Iterable[str]) -> bool:
     """Whether `texts` of others, of those that know capitals, write it as no name is written."""
-    told = [text[start].islower() for text in texts if not text.islower() for start, _ in spans(text, [name])]
+    told = [text[start:end].islower() for text in texts if not text.islower() for start, end in spans(text, [name])]
     return sum(told) > LOWER_AT_MOST * len(told)
 
 
 def holds(text: str, names: Collection[str]) -> bool:
-    """Whether one of `names` stands in `text`, word for word; in lower case only where all of it is: what may be is nobody."""
+    """Whether one of `names` stands in `text`, word for word; in lower case only where all of it is, or an
+    address: what may be is nobody."""
     return next(_called(text, names), None) is not None
 
 
@@ -101,9 +105,54 @@ def without_names(text: str, names: Collection[str], words: Collection[str] = ()
     return "".join(mended)
 
 
+# ---- what keeps a name from coming back
+
+
+def note(session_id: str, name: str, is_word: bool) -> str:
+    """What a session keeps of a name that others call in it, whose person is erased: no key makes it dark, since it is written
+    where the name itself stands in what they said, and there alone."""
+    told = hashlib.sha256(f"{session_id}\n{name}".encode()).hexdigest()[:24]
+    return f"word:{told}" if is_word else told
+
+
+def notes(session_id: str, texts: Iterable[str], names: Names) -> frozenset[str]:
+    """Of the names that stand in `texts`, which stay."""
+    found = set()
+    for text in texts:
+        found |= {note(session_id, name, False) for name in names.alone if holds(text, [name])}
+        found |= {note(session_id, name, True) for name in names.words if named(text, [name], names.words)}
+    return frozenset(found)
+
+
+def is_noted(session_id: str, noted: Collection[str], text: str) -> bool:
+    """Whether `text`, made of what was said in the session, has one of the names that are `noted` there."""
+    if not noted:
+        return False
+    told = _runs(text)
+    alone = [name for name in told if note(session_id, name, False) in noted]
+    words = [name for name in told if note(session_id, name, True) in noted]
+    return holds(text, alone) or named(text, words)
+
+
+def _runs(text: str) -> frozenset[str]:
+    """Whatever in it may be a name: some words on end, and of scripts without blanks some letters."""
+    letters = " ".join(folded(text).split())
+    words = [found.span() for found in re.finditer(rf"[{_UNCASED}]|[^\W_{_UNCASED}]+", letters)]
+    return frozenset(
+        letters[start : words[last][1]]
+        for first, (start, _) in enumerate(words)
+        for last in range(first, min(first + LONGEST, len(words)))
+    )
+
+
+# ---- where it stands
+
+
 def _called(text: str, names: Collection[str]) -> Iterator[tuple[int, int]]:
     cased = text != text.lower()
-    return (span for span in spans(text, names) if not cased or not text[span[0]].islower())
+    for start, end in spans(text, names):
+        if not cased or not text[start:end].islower() or "@" in text[start:end]:
+            yield start, end
 
 
 def _meant(text: str, names: Collection[str], people: Collection[str] = ()) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
+from service.graph.erase_names import list_noted_names
+from service.graph.spaces import lock_space
 from service.graph.write_entities import (
     FactToRead,
     Mentioned,
@@ -23,6 +25,7 @@ from service.graph.write_entities import (
 )
 from service.graph.write_facts import get_session_to_read
 from service.graph.write_macro import save_macro
+from service.memory.erased_names import is_noted
 from service.memory.left_brain.mentions import told_in
 from service.memory.left_brain.themes import theme_of
 from service.memory.left_brain.weights import WeightConfig
@@ -82,7 +85,7 @@ class RememberEntities:
         """False where the facts changed in the meantime: it is to be done again, with these."""
         half_life = self._config.weights.half_life_days
         for start in range(0, len(found), self._config.batch):
-            await self._graph.write(save_mentions, space, session_id, found[start : start + self._config.batch])
+            await self._graph.write(_save, space, session_id, found[start : start + self._config.batch])
             progress(0.6 * min(1.0, (start + self._config.batch) / len(found)), "entities")
         await self._graph.write(forget_other_mentions, space, session_id, found, half_life_days=half_life)
         pairs = pairs_of(space, found)
@@ -91,6 +94,14 @@ class RememberEntities:
             progress(0.6 + 0.4 * min(1.0, (start + self._config.pairs) / len(pairs)), "entities")
         await self._graph.write(save_macro, space, half_life_days=half_life)
         return await self._graph.write(finish_entities, space, session_id, self._reader.name, facts)
+
+
+async def _save(tx: Tx, space: str, session_id: str, mentioned: Sequence[Mentioned]) -> None:
+    """Without those of somebody who is erased: others called them, and their words stay."""
+    await lock_space(tx, space)
+    noted = await list_noted_names(tx, space, session_id)
+    kept = [one for one in mentioned if not is_noted(session_id, noted, one.mention.surface)]
+    await save_mentions(tx, space, session_id, kept)
 
 
 def mentioned(mentions: Mapping[str, Sequence[Mention]], facts: Sequence[FactToRead]) -> list[Mentioned]:

@@ -16,6 +16,7 @@ from service.errors import NotFound
 from service.graph.driver import Graph, Tx
 from service.graph.erase import add_counts
 from service.graph.erase_contexts import list_bare, list_embedders, list_named_in, save_bare
+from service.graph.erase_names import list_texts_naming, note_names
 from service.graph.erase_probe import count_by_id, count_by_text, count_by_vector, count_space, save_redacted, scan
 from service.graph.erase_traces import (
     STEPS_OF_A_PERSON,
@@ -51,6 +52,7 @@ from service.graph.write_corrections import touch
 from service.graph.write_macro import save_macro
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
+from service.memory.erased_names import Names, notes
 from service.memory.erasure import Fate, fate, is_elsewhere, is_left, redacted, survivors_of, tells
 from service.memory.left_brain.weights import WeightConfig
 from service.pipelines.channel_means import remake_channel_means
@@ -101,6 +103,7 @@ class Sweep:
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
         waits_for = await self._graph.read(list_open, erasure)
         turns = await self._graph.read(list_turns_of, erasure)
+        await self._noted(erasure)
         late = await self._late_facts(erasure, turns)
         await self._corrections(erasure, turns)
         await self._mirrors(erasure, turns)
@@ -158,6 +161,23 @@ class Sweep:
         )
 
     # ---- words
+
+    async def _noted(self, erasure: Erasure) -> None:
+        """What others say keeps the name; what is read out of it later does not say it again."""
+        if erasure.subject.kind is not SubjectKind.PERSON:
+            return
+        told = await self._graph.read(list_texts_naming, erasure)
+        names, there = Names(erasure.names, erasure.words), set(erasure.sessions)
+        noted = {
+            id: found
+            for id, texts in told.items()
+            if (found := notes(id, texts, names if id in there else replace(names, words=())))
+        }
+        elsewhere = set(noted) - there
+        if len(elsewhere) > self._config.names.most_elsewhere and not erasure.although:
+            noted = {id: found for id, found in noted.items() if id in there}
+        if noted:
+            await self._graph.write(note_names, erasure.space, noted)
 
     async def _late_facts(self, erasure: Erasure, turns: Sequence[str]) -> tuple[str, ...]:
         """Those that were written since it was hidden, of turns that are not taken away yet, or for a name."""

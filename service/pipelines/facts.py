@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from service.errors import VoicegraphError
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
+from service.graph.erase_names import list_noted_names
+from service.graph.spaces import lock_space
 from service.graph.write_facts import (
     SessionToRead,
     TurnToRead,
@@ -19,6 +21,7 @@ from service.graph.write_facts import (
     save_facts,
 )
 from service.memory.audience import usable_before
+from service.memory.erased_names import is_noted
 from service.memory.statements import without_people
 from service.types.audio import Progress, Samples, TextEmbedder
 from service.types.facts import ADDRESSEE, SPEAKER, Fact, FactExtractor, FactTurn
@@ -84,14 +87,17 @@ class RememberFacts:
         for start in range(0, len(facts), self._config.batch):
             some = facts[start : start + self._config.batch]
             vectors = await asyncio.to_thread(self._embedded, some)
-            await self._graph.write(
-                save_facts, space, session_id, some,
-                extractor=self._extractor.name,
-                embedder=self._embedder.embedding_space.name if self._embedder else None,
-                vectors=vectors,
-            )  # fmt: skip
+            await self._graph.write(self._save, space, session_id, some, vectors)
             progress((start + len(some)) / len(facts), "facts")
         return await self._graph.write(finish_facts, space, session, session_id, facts, self._extractor.name)
+
+    async def _save(self, tx: Tx, space: str, session_id: str, facts: Sequence[Fact], vectors: Mapping[str, Samples]) -> None:
+        """Without those that name somebody who is erased: others called them, and their words stay."""
+        await lock_space(tx, space)
+        noted = await list_noted_names(tx, space, session_id)
+        kept = [f for f in facts if not any(is_noted(session_id, noted, text) for text in (f.statement, f.value) if text)]
+        embedder = self._embedder.embedding_space.name if self._embedder else None
+        await save_facts(tx, space, session_id, kept, extractor=self._extractor.name, embedder=embedder, vectors=vectors)
 
     def _embedded(self, facts: Sequence[Fact]) -> dict[str, Samples]:
         if self._embedder is None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from service.errors import VoicegraphError
 from service.graph.audit import save_audit_event
 from service.graph.driver import Graph, Tx
+from service.graph.erase_names import list_noted_names
 from service.graph.spaces import get_space, lock_space
 from service.graph.write_names import (
     APPLIED,
@@ -38,6 +39,7 @@ from service.graph.write_names import (
     save_judged,
     show_name,
 )
+from service.memory.erased_names import is_noted
 from service.memory.interactions import Spoken
 from service.memory.name_claims import NamesHeard, claims
 from service.memory.names import (
@@ -186,7 +188,8 @@ async def _write(tx: Tx, session: _Session, session_id: str, heard: NamesHeard, 
 async def _say(tx: Tx, session: _Session, session_id: str, heard: NamesHeard, kept: Collection[str] = ()) -> frozenset[str]:
     """Let the session say what was heard, of everybody but those in `kept`; who has to be judged anew for it."""
     space = session.space
-    told = [claim for claim in heard.claims if claim.subject not in kept]
+    noted = await list_noted_names(tx, space, session_id)
+    told = [claim for claim in heard.claims if claim.subject not in kept and not is_noted(session_id, noted, claim.name)]
     claimed = [claim for claim in told if _tells(claim, session.people.get(claim.subject))]
     there = await list_proposals(tx, space, {claim.subject for claim in claimed})
     subjects = await replace_evidence(tx, space, session_id, _evidence(claimed, there), kept)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from service.graph.driver import Graph, changes, rows
 from service.graph.write_people import name_person
+from service.pipelines.entities import RememberEntities
+from service.pipelines.facts import RememberFacts
+from service.pipelines.naming import name_session
+from service.types.entities import EntityType, Mention, MentionKind
 from service.types.erasure import Subject, SubjectKind
+from service.types.facts import FactTurn
+from tests.graph.correction_builders import ingest, session_id
 from tests.graph.erase_builders import Household
 from tests.graph.fact_builders import Told, fact_id, tell
 from tests.graph.graph_builders import Said, seed
+from tests.graph.meeting_builders import EveryTurn
 
 SAID = [
     Said("will", "I keep bees.", ["will", "ben"]),
@@ -31,6 +40,12 @@ TOLD = [
     Told("{speaker} ate in the Glockenspiel", ELSEWHERE),
 ]
 GO, STAY, BELLS = {0, 1}, {2, 3, 4, 5}, {6, 7}
+CALLED = [
+    ("ben", "Dana, where is the ladder?"),
+    ("dana", "It stands in the barn."),
+    ("ben", "Dana is fond of ladders."),
+    ("cleo", "The barn is locked."),
+]
 PLANT = """
 MATCH (s:Session {id: $there, space: $space}), (t:Session {id: $elsewhere, space: $space})
 MATCH (will:Person {id: $will, space: $space}), (meant:Fact {id: $meant, space: $space}), (far:Fact {id: $far, space: $space})
@@ -55,6 +70,16 @@ TEXTS = """
 MATCH (n {space: $space}) WHERE n:Fact OR n:Query OR n:Image OR n:AuditEvent OR n:Session OR n:Delivery OR n:Entity
 RETURN n.id AS id, coalesce(n.statement, n.text, n.caption, n.why, n.title, n.body, n.normal_name) AS text
 """
+
+
+class ReadsDana:
+    """An EntityReader that reads one name."""
+
+    name = "names-1"
+
+    async def __call__(self, turns: Sequence[FactTurn], dropped: Counter[str] | None = None) -> dict[str, tuple[Mention, ...]]:
+        dana = Mention(EntityType.PERSON, "dana", "Dana", MentionKind.NAME)
+        return {turn.message_id: (dana,) for turn in turns if "Dana" in turn.text}
 
 
 async def texts(graph: Graph, space: str) -> dict[str, str]:
@@ -94,3 +119,23 @@ async def test_who_is_called_as_a_word_is_takes_no_words_of_others_along(graph: 
     assert {n for n, id in enumerate(facts) if id in after} == STAY | BELLS, "it waits for an administrator, hidden"
     after = await erased("glockenspiel", although=True)
     assert {n for n, id in enumerate(facts) if id in after} == STAY
+
+
+async def test_what_others_said_is_read_again_and_says_nothing_of_who_is_erased(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    """Their words stay, with the name; names, facts and entities that are read out of them later are of nobody erased."""
+    id = session_id(space, "monday")
+    people = await ingest(graph, space, "monday", CALLED)
+    household = Household(graph, space, tmp_path, people[1] or "", people[0] or "", people[3] or "")
+    await graph.write(name_person, space, household.dana, "Dana", by="admin")
+    done = await household.eraser()(space, Subject(SubjectKind.PERSON, household.dana), asked_by="admin")
+    assert done.receipt and await household.left() == []
+
+    facts = await RememberFacts(graph, EveryTurn(), None)(space, id, again=True)
+    entities = await RememberEntities(graph, ReadsDana())(space, id, again=True)
+    named = await name_session(graph, space, id)
+    assert await household.left() == []
+    assert facts.num_facts == 1 and entities.num_mentions == 0
+    called = {node["name"] for node in (await household.dump())["nodes"] if node["labels"] == ["NameProposal"]}
+    assert called == {"track ben", "track cleo"} and len(named.proposals) == 2

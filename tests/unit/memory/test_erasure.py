@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.memory.erased_names import Names, holds, is_word, named, names_of, spans, without_names
+from service.memory.erased_names import (
+    Names,
+    holds,
+    is_noted,
+    is_word,
+    named,
+    names_of,
+    notes,
+    spans,
+    without_names,
+)
 from service.memory.erasure import Fate, facts_that_go, fate, is_elsewhere, is_left, named_elsewhere, redacted, survivors_of
 from service.types.erasure import FactSeen, Held, Needles
 
@@ -48,6 +58,8 @@ def test_a_name_is_a_word_and_no_piece_of_one() -> None:
         ("dana", "Ｄａｎａ ist da", "[erased] ist da"),
         ("josé", "Ask Jose\u0301, please", "Ask [erased], please"),
         ("dana quill", "Ask Dana \n\u00a0Quill", "Ask [erased]"),
+        ("d@x.org", "Write to d@x.org, please", "Write to [erased], please"),
+        ("o'brien", "Ask Mr o’Brien", "Ask Mr [erased]"),
         ("王伟", "我和王伟去", "我和[erased]去"),
         ("민수", "민수가 왔다", "[erased]가 왔다"),
     ],
@@ -60,6 +72,16 @@ def test_a_name_is_found_in_whatever_letters_it_is_written(name: str, text: str,
 def test_where_a_name_stands_is_in_the_text_as_it_is_written(text: str, name: str) -> None:
     for start, end in spans(f"{text} {name} {text}", [name]):
         assert 0 <= start < end <= 2 * len(text) + len(name) + 2
+
+
+def test_a_name_that_others_call_is_noted_where_they_do_and_not_read_out_of_it_again() -> None:
+    names = Names(("dana", "dana quill", "王伟", "d@x.org"), ("will",))
+    noted = notes("monday", ["Ask Dana and Will, please", "我和王伟去", "Write to d@x.org", "Quill"], names)
+    assert len(noted) == 4 and not any(name in told for told in noted for name in ("dana", "will"))
+    for told in ("Dana is fond of ladders", "{speaker} asked Will", "王伟很高", "Dana Quill's", "Will", "at d@x.org"):
+        assert is_noted("monday", noted, told) and not is_noted("tuesday", noted, told)
+    for told in ("{speaker} will go", "Danae is fond of ladders", "Quill is ill"):
+        assert not is_noted("monday", noted, told)
 
 
 def test_an_id_that_its_caller_chose_is_no_piece_of_a_word() -> None:
