@@ -1,5 +1,5 @@
-"""What do sessions that are being written keep of a voice that was just refused? Nothing from this transaction on: their
-checkpoints hold voices that are not in the graph. Whoever writes such a session goes on with it (hold_session)."""
+"""What do sessions that are being written, or broke off, keep of a voice that was just refused? Nothing from this transaction
+on: their checkpoints hold voices that are not in the graph. Whoever writes such a session goes on with it (hold_session)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 from service.graph.driver import Tx, rows
 
 LIST_CHECKPOINTS = """
-MATCH (p:Person {space: $space})<-[:IS]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session {status: 'open'}) WHERE p.id IN $ids
+MATCH (p:Person {space: $space})<-[:IS]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session) WHERE p.id IN $ids AND s.checkpoint IS NOT NULL
 RETURN DISTINCT s.id AS id, s.checkpoint AS checkpoint, s.thinned_of AS thinned_of
 UNION
-MATCH (p:Person {space: $space})-[:SPEAKS]->(:Message)-[:IN_SESSION]->(s:Session {status: 'open'}) WHERE p.id IN $ids
+MATCH (p:Person {space: $space})-[:SPEAKS]->(:Message)-[:IN_SESSION]->(s:Session)
+WHERE p.id IN $ids AND s.checkpoint IS NOT NULL
 RETURN DISTINCT s.id AS id, s.checkpoint AS checkpoint, s.thinned_of AS thinned_of
 """
 
@@ -30,11 +31,9 @@ def checkpoint_hash(checkpoint: str) -> str:
 
 
 async def thin_checkpoints(tx: Tx, space: str, people: Collection[str]) -> None:
-    """Take the voices of `people` out of the checkpoints of open sessions they were heard in. The caller holds the lock."""
+    """Take the voices of `people` out of the checkpoints of sessions they were heard in. The caller holds the lock."""
     thinned = []
     for row in await rows(tx, LIST_CHECKPOINTS, space=space, ids=sorted(people)):
-        if row["checkpoint"] is None:
-            continue
         thin = json.dumps(_thin(json.loads(row["checkpoint"]), people), sort_keys=True, separators=(",", ":"))
         if thin != row["checkpoint"]:
             before = row["thinned_of"] or checkpoint_hash(row["checkpoint"])

@@ -126,9 +126,7 @@ class Enrol:
         settings = await self._graph.write(ensure_space, SpaceSettings(space))
         new_id = fresh()
         while True:
-            enrolment = await self._enrolment(
-                settings, name, voice, narrowed, person_id, new_id, agreed, although_opted_out
-            )
+            enrolment = await self._enrolment(settings, name, voice, narrowed, person_id, new_id, agreed, although_opted_out)
             if await self._graph.write(save_enrolment, enrolment) is None:
                 return enrolment.person.id
 
