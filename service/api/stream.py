@@ -50,7 +50,7 @@ SAMPLE_BYTES = 2
 @dataclass(frozen=True, slots=True)
 class StreamConfig:
     start_seconds: float = 10.0  # for `start` after the socket is open
-    idle_seconds: float = 60.0  # without any message; a client that is there sends sound, or pings with it
+    idle_seconds: float = 60.0  # without sound; a client that is there sends some, be it none long, or pings with it
     longest_seconds: float = 4 * 3600.0  # since it was opened; as a subscription
     send_seconds: float = 5.0  # for one event to be taken by the client's side
     rest_seconds: float = 10.0  # for what is still to come after `end`
@@ -169,22 +169,24 @@ async def _listen(
     plays = False  # a loudspeaker, what a machine says
     taken, patience = 0.0, config.pause  # seconds of sound and silence; until silence is taken for granted
     while True:
+        if loop.time() - opened > config.longest_seconds:
+            raise StreamTooLong(seconds=config.longest_seconds)
         try:
             message = await asyncio.wait_for(came.get(), patience)
         except TimeoutError:
-            if loop.time() - last > config.idle_seconds:
-                raise StreamIdle(seconds=config.idle_seconds) from None
+            _still_there(config, last)
             heard = not listener.at_rest
             silence = patience if heard else max(0.0, loop.time() - opened - taken)
             samples, patience = np.zeros(round(silence * SAMPLE_RATE), np.float32), config.pause
         else:
-            last = loop.time()
             _present(message)
             sound = _sound(message)
             if isinstance(sound, bool):
                 context.charge(1)
                 plays = sound
+                _still_there(config, last)
                 continue
+            last = loop.time()
             if sound is None:
                 break
             samples, patience = np.zeros_like(sound) if plays else sound, config.pause + len(sound) / SAMPLE_RATE
@@ -194,12 +196,16 @@ async def _listen(
             recording.keep(samples)
         if heard:
             await listener.hear(samples)
-        if loop.time() - opened > config.longest_seconds:
-            raise StreamTooLong(seconds=config.longest_seconds)
         await asyncio.sleep(max(0.0, taken / config.speed - (loop.time() - opened) - config.ahead))
     with suppress(TimeoutError):  # what is not ready by then is not told
         await asyncio.wait_for(listener.rest(), config.rest_seconds)
     reading.cancel()
+
+
+def _still_there(config: StreamConfig, last: float) -> None:
+    """Raises StreamIdle; `last`: when sound came last, in the time of the running loop."""
+    if asyncio.get_running_loop().time() - last > config.idle_seconds:
+        raise StreamIdle(seconds=config.idle_seconds)
 
 
 async def _receive(socket: WebSocket, came: asyncio.Queue[Mapping[str, Any]]) -> None:

@@ -229,6 +229,21 @@ async def test_half_a_sample_another_text_and_a_long_rest_end_the_stream(house: 
                 assert (await rest_of(socket))[-1]["code"] == "stream_idle" and socket.close_code == 4408
 
 
+async def test_who_says_only_that_a_loudspeaker_plays_is_not_there_for_ever(house: House) -> None:
+    for config, code in ((StreamConfig(idle_seconds=0.3), 4408), (StreamConfig(longest_seconds=0.3), 4410)):
+        async with (
+            serving(house.api.services, house.api.space, stream=config) as api,
+            replace(house, api=api).socket() as socket,
+        ):
+            await socket.send(begin(house.token("ben"), voice=False))
+            with pytest.raises(websockets.ConnectionClosed):
+                for _ in range(200):  # oftener than silence is taken for granted
+                    await socket.send(json.dumps({"type": "playback", "on": True}))
+                    await asyncio.sleep(0.03)
+            await socket.wait_closed()
+            assert socket.close_code == code
+
+
 async def test_leave_is_asked_for_at_the_start_and_again_before_anything_is_told(house: House) -> None:
     async with house.socket() as socket:
         await socket.send(begin(house.token("ben", scopes=["ingest"])))
