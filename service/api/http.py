@@ -30,11 +30,11 @@ from service.api.errors import graphql_error, incident
 from service.api.graphiql import with_plain_form
 from service.api.key_sets import IssuerUnreachable
 from service.api.rates import Payer, RateLimited
+from service.api.readiness import Readiness
 from service.api.requests import NotARequest, OnlyByPost, OnlyByWebsocket, OnlyJson, decoded, message_of, request_of
 from service.api.schema import Schema
 from service.api.trusted import DocumentNotTrusted, TrustedDocuments
 from service.errors import VoicegraphError
-from service.graph.migrate import status
 from service.graph.spaces import find_space
 from service.types.people import VoiceAccess
 
@@ -61,6 +61,8 @@ class HttpConfig:
     """Websockets of one account at once; a program needs one, and a page one for each tab."""
     ready_seconds: float = 2.0
     """For the database to answer a readiness probe."""
+    ready_again: float = 1.0
+    """Seconds that its answer holds: anybody may ask, and probes ask every few seconds."""
 
 
 STREAMED = frozenset({"/v1/uploads", "/v1/export"})
@@ -249,6 +251,7 @@ def graphql_router(
 
 def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
     router = APIRouter()
+    readiness = Readiness(runtime.services.graph, within=config.ready_seconds, again=config.ready_again)
 
     @router.post("/v1/uploads", status_code=201)
     async def upload(request: Request) -> dict[str, object]:
@@ -268,7 +271,7 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
     @router.get("/readyz")
     async def ready() -> JSONResponse:
         """The database answers, is migrated, and its indexes are online."""
-        problem = await _unready(runtime, config)
+        problem = await readiness.problem()
         return JSONResponse(
             {"status": "not ready", "problem": problem} if problem else {"status": "ready"}, 503 if problem else 200
         )
@@ -367,15 +370,3 @@ async def _chunks(request: Request, seconds: float) -> AsyncIterator[bytes]:
 async def _voices_alone(context: Context) -> bool:
     space = await context.services.graph.read(find_space, context.space)
     return space is not None and space.voice_access is VoiceAccess.OPEN
-
-
-async def _unready(runtime: Runtime, config: HttpConfig) -> str | None:
-    """What is missing, without addresses."""
-    try:
-        async with asyncio.timeout(config.ready_seconds):
-            found = await status(runtime.services.graph)
-    except TimeoutError:
-        return "neo4j_unreachable"
-    except VoicegraphError as error:
-        return error.code
-    return "not_migrated" if found.pending else "indexes_not_online" if found.populating else None

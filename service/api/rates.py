@@ -21,6 +21,10 @@ COST_OF_A_POINT = 25
 """A search, which costs 50 and its hits 15, is then asked for as seldom as four small queries; it takes rather longer."""
 
 
+ROUNDING = 1e-6
+"""Of a point: who waited as long as they were told to is not refused for the last digit of a clock."""
+
+
 @dataclass(frozen=True, slots=True)
 class RateConfig:
     """`per_second` 0: no limit."""
@@ -52,12 +56,15 @@ class Payer:
 
 def address_of(connection: HTTPConnection) -> Payer:
     """Of the client, as the server sees it; one for all of an IPv6 network, where one machine has as many as it likes."""
-    host = connection.client.host if connection.client is not None else ""
+    return Payer(network_of(connection.client.host if connection.client is not None else ""), known=False)
+
+
+def network_of(host: str) -> str:
     try:
         network = IPv6Address(host.partition("%")[0])
     except AddressValueError:
-        return Payer(host, known=False)
-    return Payer(str(network.ipv4_mapped or (int(network) >> 64)), known=False)
+        return host
+    return str(network.ipv4_mapped or (int(network) >> 64))
 
 
 class Rates:
@@ -78,8 +85,8 @@ class Rates:
         now, most = self._clock(), per_second * config.burst_seconds
         left, since = buckets.get(payer.key, (most, now))
         left, points = min(most, left + (now - since) * per_second), min(points, most)
-        enough = left >= points
-        buckets[payer.key] = (left - points if enough else left, now)
+        enough = points - left < ROUNDING
+        buckets[payer.key] = (max(0.0, left - points) if enough else left, now)
         buckets.move_to_end(payer.key)
         while len(buckets) > config.kept:
             buckets.popitem(last=False)

@@ -1,14 +1,21 @@
-"""How much may somebody send before it is known what they want? The head of a request has a size and a time.
+"""How much may somebody send before it is known what they want? The head of a request has a size and a time, and an address so
+many requests that are not whole yet.
 
-uvicorn with httptools limits neither: one header that never ends would be kept until memory is full."""
+uvicorn with httptools limits none of them: one header that never ends would be kept until memory is full, and one address that
+sends a thousand requests drop by drop would keep everybody else out."""
 
 from __future__ import annotations
 
 import asyncio
 from asyncio.events import TimerHandle
+from collections import Counter
+from functools import cache
 from typing import Any
 
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from service.api.rates import network_of
 
 MAX_HEAD_BYTES = 32 * 1024
 """Of the request line and all headers; beyond what came in one read, 256 KB at most. A token of 16 KB fits (bearers.py)."""
@@ -17,26 +24,44 @@ HEAD_SECONDS = 10.0
 MAX_AT_ONCE = 1_000
 """Connections and requests of the whole service; above it 503. Meeting bots may have 500 (HooksConfig.connections)."""
 
-TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"content-length: 0\r\nconnection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\r\n"
-)
+MAX_UNFINISHED = 64
+"""Requests of one address that are not whole, from the connection on: browsers open six, and who sends what they have is waited
+for no longer than the network takes. Not of a trusted proxy, whose clients are many."""
+
+_CLOSED = b"content-length: 0\r\nconnection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\r\n"
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + _CLOSED
+TOO_MANY = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\n" + _CLOSED
+
+_unfinished: Counter[str] = Counter()
+"""By address; one a process."""
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """uvicorn's protocol, for which a head that is too long or too slow ends the connection."""
+    """uvicorn's protocol, for which a head that is too long or too slow, or a request too many, ends the connection."""
 
     _timer: TimerHandle | None = None
     _in_head = True
     _head_bytes = 0
+    _address: str | None = None
+    """Whose request is not whole yet; None: it is, or is not counted."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
         self._begin_head()
+        self._begin_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
+        self._end_request()
         super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._end_request()
+        super().handle_websocket_upgrade()
+
+    def on_message_complete(self) -> None:
+        self._end_request()
+        super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -46,6 +71,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._begin_head()
+        self._begin_request()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         super().on_header(name, value)
@@ -68,6 +94,24 @@ class BoundedHttp(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
+    def _begin_request(self) -> None:
+        proxies = _proxies(str(self.config.forwarded_allow_ips)).trusted_hosts
+        if self._address is not None or self.client is None or self.client[0] in proxies:
+            return
+        self._address = network_of(self.client[0])
+        _unfinished[self._address] += 1
+        if _unfinished[self._address] > MAX_UNFINISHED and not self.transport.is_closing():
+            self.transport.write(TOO_MANY)
+            self.transport.close()
+
+    def _end_request(self) -> None:
+        if self._address is None:
+            return
+        _unfinished[self._address] -= 1
+        if not _unfinished[self._address]:
+            del _unfinished[self._address]
+        self._address = None
+
     def _count(self, size: int) -> None:
         self._head_bytes += size
         if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
@@ -77,6 +121,16 @@ class BoundedHttp(HttpToolsProtocol):
     def _abort(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+
+@cache
+def _proxies(trusted: str) -> ProxyHeadersMiddleware:
+    """For its `trusted_hosts`, as uvicorn understands them: addresses and networks, or * for any."""
+    return ProxyHeadersMiddleware(_nothing, trusted)
+
+
+async def _nothing(*_: object) -> None:
+    return
 
 
 def server_options(trusted_proxies: str) -> dict[str, Any]:

@@ -12,12 +12,14 @@ import httpx
 import pytest
 import websockets
 
-from service.api import wire
+from service.api import readiness, wire
 from service.api.door import HEADERS
 from service.api.http import HttpConfig
 from service.api.rates import RateConfig
 from service.api.wire import MAX_HEAD_BYTES
 from service.graph.driver import Graph
+from service.graph.migrate import MigrationStatus
+from service.graph.migrate import status as migrated
 from service.settings import Settings
 from service.wiring import Services
 from tests.api.serving import Api, serving
@@ -195,3 +197,47 @@ async def test_a_head_that_is_too_long_or_too_slow_ends_the_connection(api: Api,
         assert (await asyncio.wait_for(reader.read(), 10))[:12] == answer
         writer.close()
     assert "errors" not in await api.post("{ space { name } }", api.token(), {"x-filler": "y" * 16_000})
+
+
+async def test_one_address_keeps_no_more_requests_unfinished_than_others_can_bear(
+    house: Api, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_UNFINISHED", 4)
+    drops = (b"", b"G", b"POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{")
+    slow = [await asyncio.open_connection("127.0.0.1", api.port) for _ in range(4)]
+    for (_, writer), sent in zip(slow, (*drops, b"G"), strict=True):
+        writer.write(sent)
+    await asyncio.sleep(0.05)
+    reader, one_more = await asyncio.open_connection("127.0.0.1", api.port)
+    assert (await asyncio.wait_for(reader.read(), 10))[:12] == b"HTTP/1.1 429"
+    one_more.close()
+    behind_a_proxy = await house.http.get("/healthz", headers={"x-forwarded-for": "192.0.2.9", "connection": "close"})
+    assert behind_a_proxy.status_code == 200, "of a proxy that is trusted nothing is counted"
+    slow[0][1].write(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+    assert (await asyncio.wait_for(slow[0][0].read(15), 10)) == b"HTTP/1.1 200 OK"
+    async with api.socket({"authorization": f"Bearer {api.token()}"}) as socket:  # what is whole, or open, is not unfinished
+        assert (await socket.receive())["type"] == "connection_ack"
+        for _, writer in slow[1:3]:
+            writer.close()
+        async with asyncio.timeout(10):
+            while sum(wire._unfinished.values()) > 1:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    slow[0][1].close()
+    slow[3][1].close()
+
+
+async def test_whether_the_service_is_ready_is_asked_of_the_database_once_a_second(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[None] = []
+
+    async def counted(graph: Graph) -> MigrationStatus:
+        looked.append(None)
+        return await migrated(graph)
+
+    monkeypatch.setattr(readiness, "status", counted)
+    answers = await asyncio.gather(*(api.http.get("/readyz") for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200} and len(looked) <= 2
+    await asyncio.sleep(1.0)
+    await api.http.get("/readyz")
+    assert looked
