@@ -135,7 +135,7 @@ def create_app(
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         await services.graph.write(ensure_space, SpaceSettings(settings.space))
-        await (await services.erase()).replay()
+        await (await services.erase()).replay(although_open=True)
         await move_old_leave(services.graph, settings.tokens_file)
         await queue.start()
         await inbox.start()
@@ -184,10 +184,11 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         await expire_questions(graph, spaces, question_days)
         await expire_sounds(graph, spaces)
 
+    async def erased_before() -> None:
+        await (await runtime.services.erase()).replay()
+
     async def erasures() -> None:
-        erase = await runtime.services.erase()
-        await erase.replay()
-        await erase.take_up(incident)
+        await (await runtime.services.erase()).take_up(incident)
 
     async def accounts() -> None:
         if await list_broken_off(graph):  # else no model is loaded for it
@@ -202,6 +203,7 @@ async def _sweep(runtime: Runtime, answers: AnswerCache, question_days: float) -
         accounts,
         lambda: runtime.uses.write(graph),
         lambda: expire_grants(graph),
+        erased_before,
         erasures,
         lambda: expire_sessions(graph, runtime.services.erase, incident),
         lambda: expire_all_voices(graph),

@@ -249,7 +249,8 @@ def replay(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase again what the ledger says was erased and a restored backup brought back. The service does it when it starts.
+    """Erase again what the ledger says was erased and a restored backup brought back, also from sessions that stood there as
+    still written. The service does it when it starts.
 
     Example: voicegraph erasures replay erasures.jsonl
     """
@@ -260,7 +261,7 @@ def replay(
         erase = await services.erase()
         if file is not None:
             erase.adopt(Ledger(file).entries())
-        again = await erase.replay()
+        again = await erase.replay(although_open=True)
         for space, subject in again:
             await erase.finish(space, subject)
         return [subject.id for _, subject in again]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from graph_schema.stores import STORES
@@ -33,6 +33,20 @@ log = logging.getLogger(__name__)
 
 LEDGER = "ledger"
 """`asked_by` of what is erased again since a backup brought it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for, as `plan` takes it."""
+
+    space: str
+    subject: Subject
+    asked_by: str
+    why: str = ""
+    own: bool = False
+    although: bool = False
+    exactly: tuple[str, ...] = ()
+    although_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +89,7 @@ class Erase:
 
     async def preview(self, space: str, subject: Subject, *, own: bool = False) -> Mapping[str, int]:
         """How much of what would go, with nothing touched. Raises NotFound, SessionBusy."""
-        planned = await self._graph.read(self._planned, space, subject, "", "", own, fresh(), datetime.now(UTC))
+        planned = await self._graph.read(self._planned, Asked(space, subject, "", own=own), fresh(), datetime.now(UTC))
         turns = await self._graph.read(self._sweep.count_turns, planned)
         lists = ("people", "sessions", "facts", "accounts") if subject.kind is SubjectKind.PERSON else ("facts",)
         return {"messages": turns, **{name: len(getattr(planned, name)) for name in lists}}
@@ -84,15 +98,19 @@ class Erase:
         self, space: str, subject: Subject, *, asked_by: str, why: str = "", own: bool = False, although: bool = False
     ) -> Erasing:
         """Hide it, and nothing else: the sweep does the rest. Raises NotFound, SessionBusy."""
-        id, at = fresh(), datetime.now(UTC)
+        return await self._begin(Asked(space, subject, asked_by, why, own, although))
+
+    async def _begin(self, asked: Asked) -> Erasing:
+        id, at, space, subject = fresh(), datetime.now(UTC), asked.space, asked.subject
         while True:
             if (known := await self._known(space, subject)) is not None:
                 return known
-            planned = await self._graph.read(self._planned, space, subject, asked_by, why, own, id, at, although)
-            await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, planned.people)])
-            if await self._graph.write(self._hide, planned, own):
+            planned = await self._graph.read(self._planned, asked, id, at)
+            people = planned.people if subject.kind is SubjectKind.PERSON else ()
+            await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, people)])
+            if await self._graph.write(self._hide, planned, asked):
                 return Erasing(id=id, subject=subject, complete=False)
-            id = fresh()  # who is merged with them has changed: the ledger names everybody
+            # who is merged with them has changed: the ledger is told anew who it is of
 
     async def finish(self, space: str, subject: Subject) -> Erasing:
         """Sweep what was hidden; the receipt, or what it waits for. Raises what the stores raise: it is gone on with later."""
@@ -130,21 +148,42 @@ class Erase:
                 incident(error)
         return done
 
-    async def replay(self, entries: Sequence[Entry] | None = None) -> list[tuple[str, Subject]]:
-        """Hide again what the ledger (or `entries`) says was erased and is there: a backup was restored. By space, what was."""
+    async def replay(self, entries: Sequence[Entry] | None = None, *, although_open: bool = False) -> list[tuple[str, Subject]]:
+        """Hide again what the ledger (or `entries`) says was erased and is there: a backup was restored. Of people exactly
+        those of the entry, whoever is merged with them here. By space, what was.
+
+        What is said in a session that is still written waits for it; with `although_open`, when nobody writes yet, it does not.
+        Raises ReplayFailed once all that can be hidden is: what was erased must not be served."""
         told = await asyncio.to_thread(self._ledger.entries) if entries is None else entries
-        subjects = {(entry.space, subject): entry for entry in told for subject in _subjects(entry)}
-        there = await self._graph.read(list_there, sorted(subjects, key=str))
-        again = []
-        for space, subject in there:
-            why = f"erasure {subjects[space, subject].id} was before a backup was restored"
+        again, failed = [], dict[str, VoicegraphError]()
+        for asked, entry in await self._brought_back(told):
             try:
-                await self.begin(space, subject, asked_by=LEDGER, why=why)
+                await self._begin(replace(asked, although_open=although_open))
+            except NotFound:  # gone by another way since it was looked for
+                continue
             except SessionBusy:  # of a message, or a session: hidden by the next replay, once it is written
-                log.warning("an erasure of the ledger waits for a session that is still written")
+                log.warning("erasure %s of the ledger waits for a session that is still written", entry.id)
+            except VoicegraphError as error:
+                log.error("erasure %s of the ledger could not be hidden again: %s", entry.id, error.code)
+                failed[entry.id] = error
             else:
-                again.append((space, subject))
+                again.append((asked.space, asked.subject))
+        if failed:
+            raise ReplayFailed(ids=", ".join(failed)) from next(iter(failed.values()))
         return again
+
+    async def _brought_back(self, told: Sequence[Entry]) -> list[tuple[Asked, Entry]]:
+        """What is to be asked for again: one erasure an entry, of those of its people who are there."""
+        there = set(await self._graph.read(list_there, sorted({one for entry in told for one in _subjects(entry)}, key=str)))
+        found, taken = [], set[tuple[str, Subject]]()
+        for entry in told:
+            left = [one for one in _subjects(entry) if one in there and one not in taken]
+            if left:
+                taken.update(left)
+                people = [subject.id for _, subject in left] if entry.subject.kind is SubjectKind.PERSON else []
+                why = f"erasure {entry.id} was before a backup was restored"
+                found.append((Asked(*left[0], LEDGER, why, exactly=tuple(people)), entry))
+        return found
 
     def entries(self) -> list[Entry]:
         return self._ledger.entries()
@@ -153,29 +192,26 @@ class Erase:
         """Take the entries of another machine's ledger into this one; how many are new."""
         return self._ledger.add(entries)
 
-    async def _planned(
-        self,
-        tx: Tx,
-        space: str,
-        subject: Subject,
-        asked_by: str,
-        why: str,
-        own: bool,
-        id: str,
-        at: datetime,
-        although: bool = False,
-    ) -> Erasure:
-        names = self._config.sweep.names
+    async def _planned(self, tx: Tx, asked: Asked, id: str, at: datetime) -> Erasure:
         return await plan(
-            tx, space, subject, id=id, asked_by=asked_by, why=why, at=at, own=own, although=although, config=names
+            tx,
+            asked.space,
+            asked.subject,
+            id=id,
+            asked_by=asked.asked_by,
+            why=asked.why,
+            at=at,
+            own=asked.own,
+            although=asked.although,
+            exactly=asked.exactly,
+            although_open=asked.although_open,
+            config=self._config.sweep.names,
         )
 
-    async def _hide(self, tx: Tx, before: Erasure, own: bool) -> bool:
+    async def _hide(self, tx: Tx, before: Erasure, asked: Asked) -> bool:
         """False where it is of other people than `before`, by now."""
         await lock_space(tx, before.space)
-        now = await self._planned(
-            tx, before.space, before.subject, before.asked_by, before.why, own, before.id, before.at, before.although
-        )
+        now = await self._planned(tx, asked, before.id, before.at)
         if now.people != before.people:
             return False
         await hide(tx, now, self._key().id)
@@ -213,9 +249,19 @@ class Erase:
         return Erasing(id=erasure.id, subject=erasure.subject, complete=True, receipt=receipt)
 
 
-def _subjects(entry: Entry) -> list[Subject]:
+def _subjects(entry: Entry) -> list[tuple[str, Subject]]:
+    """With its space; of a person each id, the one that was asked for first."""
     ids = entry.people if entry.subject.kind is SubjectKind.PERSON else ()
-    return [Subject(entry.subject.kind, id) for id in dict.fromkeys((entry.subject.id, *ids))]
+    return [(entry.space, Subject(entry.subject.kind, id)) for id in dict.fromkeys((entry.subject.id, *ids))]
+
+
+class ReplayFailed(VoicegraphError):
+    code = "replay_failed"
+    says = (
+        "Erasures {ids} of the ledger could not be done again in this database; all others were. What they took away must not "
+        "be served: the log names the cause."
+    )
+    http_status = 500
 
 
 class SomethingLeft(VoicegraphError):

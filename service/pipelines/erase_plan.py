@@ -41,21 +41,24 @@ async def plan(
     at: datetime,
     own: bool = False,
     although: bool = False,
+    exactly: Sequence[str] = (),
+    although_open: bool = False,
     config: NameConfig,
 ) -> Erasure:
     """Of a person, everybody merged with them: what is shown as theirs is theirs. `own`: they ask themselves, and an automatic
-    merge, which widens nothing, lets nobody take away what may be somebody else's. A reason keeps no name: the receipt has it.
+    merge, which widens nothing, lets nobody take away what may be somebody else's. `exactly`: these people, whoever is merged
+    with them. A reason keeps no name: the receipt has it.
 
-    Raises NotFound; SessionBusy for a session, or a message of one, that is still written."""
+    Raises NotFound; SessionBusy for a session, or a message of one, that is still written, unless `although_open`."""
     begun = Erasure(id=id, space=space, subject=subject, asked_by=asked_by, why=why, at=at, although=although)
     match subject.kind:
         case SubjectKind.PERSON:
-            found = await _person(tx, begun, own, config.texts)
+            found = await _person(tx, begun, frozenset(exactly) or await _merged(tx, begun, own), config.texts)
         case SubjectKind.SESSION:
-            found = await _session(tx, begun)
+            found = await _session(tx, begun, although_open)
         case SubjectKind.MESSAGE:
             session, status, people = await get_message_to_erase(tx, space, subject.id)
-            _refuse_open(session, status)
+            _refuse_open(session, status, although_open)
             found = replace(begun, messages=(subject.id,), sessions=(session,), people=people)
         case SubjectKind.FACT:
             return replace(begun, facts=(subject.id,), sessions=(await get_fact_to_erase(tx, space, subject.id),))
@@ -71,11 +74,15 @@ def facts_of(erasure: Erasure, seen: Sequence[FactSeen], most_elsewhere: int) ->
     return tuple(fact for fact in facts_that_go(seen, names) if fact not in kept)
 
 
-async def _person(tx: Tx, begun: Erasure, own: bool, texts: int) -> Erasure:
+async def _merged(tx: Tx, begun: Erasure, own: bool) -> frozenset[str]:
     sets = await list_merges(tx, begun.space, [begun.subject.id])
     ids = sets.members(begun.subject.id)
     if own:
         ids = frozenset(id for id in ids if all(edge.confirmed for edge in sets.path(begun.subject.id, id) or ()))
+    return ids
+
+
+async def _person(tx: Tx, begun: Erasure, ids: frozenset[str], texts: int) -> Erasure:
     known = await known_as(tx, begun.space, ids)
     parts = parts_of((*known.names, *known.typed))
     bearers = await list_bearers(tx, begun.space, ids, parts)
@@ -104,14 +111,14 @@ async def _words(tx: Tx, space: str, known: Known, texts: int) -> frozenset[str]
     return things | {name for name in asked if is_word(name, await list_texts_with(tx, space, name, known.people, texts))}
 
 
-async def _session(tx: Tx, begun: Erasure) -> Erasure:
+async def _session(tx: Tx, begun: Erasure, although_open: bool) -> Erasure:
     status, people = await get_session_to_erase(tx, begun.space, begun.subject.id)
-    _refuse_open(begun.subject.id, status)
+    _refuse_open(begun.subject.id, status, although_open)
     sessions = (begun.subject.id,)
     sources = await list_sources(tx, begun.space, sessions)
     return replace(begun, people=people, sessions=sessions, meetings=sources.meetings, uploads=sources.uploads)
 
 
-def _refuse_open(session: str, status: SessionStatus) -> None:
-    if status is SessionStatus.OPEN:
+def _refuse_open(session: str, status: SessionStatus, although_open: bool) -> None:
+    if status is SessionStatus.OPEN and not although_open:
         raise SessionBusy(session_id=session)

@@ -71,10 +71,10 @@ class Ledger:
         self.path = path
 
     def add(self, entries: Iterable[Entry]) -> int:
-        """Those that are not in it already, on the disk when this returns; how many. A line that a crash cut off goes: what it
-        was to say was never begun."""
-        known = {entry.id for entry in self.entries()}
-        new = [entry for entry in entries if entry.id not in known]
+        """Those that are not in it already as they are, on the disk when this returns; how many. A line that a crash cut off
+        goes: what it was to say was never begun."""
+        known = set(self.entries())
+        new = [entry for entry in entries if entry not in known]
         if not new:
             return 0
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -89,9 +89,9 @@ class Ledger:
         return len(new)
 
     def entries(self) -> list[Entry]:
-        """All of them, the oldest first. Raises LedgerUnreadable; a last line that a crash cut off is none: what it was to say
-        was never begun."""
-        return list(self._read()) if self.path.exists() else []
+        """All of them, the oldest first; of one that was told again before anything was hidden, as it was told last. Raises
+        LedgerUnreadable; a last line that a crash cut off is none: what it was to say was never begun."""
+        return list({entry.id: entry for entry in self._read()}.values()) if self.path.exists() else []
 
     def _read(self) -> Iterator[Entry]:
         lines = self.path.read_text(encoding="utf-8").split("\n")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from service.graph.paging import Page
 from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
 from service.graph.write_sessions import SessionBusy
+from service.pipelines.erasure_ledger import Entry
 from service.pipelines.receipts import portable, verified
 from service.types.erasure import Erasing, Subject, SubjectKind
 from service.types.facts import Fact, FactKind
@@ -33,6 +35,12 @@ CONTEXTS = """
 MATCH (m:Message {space: $space}) WHERE m.text IS NOT NULL
 RETURN m.id AS id, m.embedding__e5_small_v2_q__context IS NOT NULL AS has
 """
+MERGED = """
+MATCH (p:Person {id: $person, space: $space}), (into:Person {id: $into, space: $space})
+MERGE (p)-[:MERGED_INTO {confirmed: false, correction: 'x'}]->(into)
+"""
+OPEN = "MATCH (s:Session {space: $space}) SET s.status = 'open'"
+TOMBSTONES = "MATCH (p:Person {space: $space, tombstone: true}) RETURN p.id AS id"
 HERS = {"I hid the sapphire in the teapot.", "Ben, bring the ladder on Friday.", "Zanzibar is where I go in May."}
 
 
@@ -181,6 +189,26 @@ async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(househol
     assert await erase.replay() == []
     assert await erase.take_up(lambda error: pytest.fail(str(error))) >= 1
     assert await restored.left() == []
+
+
+async def test_a_backup_gets_back_exactly_what_was_erased_whatever_stands_in_it(household: Household) -> None:
+    """It has two people of one entry, somebody merged with them by nobody's word, and a session that was still written."""
+    erase, space, graph = household.eraser(), household.space, household.graph
+    now, tuesday, monday = datetime.now(UTC), session_id(space, "tuesday"), message(space, "monday", 1)
+    entries = [
+        Entry("1", space, Subject(SubjectKind.PERSON, "nobody"), now, ("nobody", household.dana, household.cleo)),
+        Entry("2", space, Subject(SubjectKind.SESSION, tuesday), now),
+        Entry("3", space, Subject(SubjectKind.MESSAGE, monday), now),
+    ]
+    await graph.write(changes, MERGED, space=space, person=household.ben, into=household.dana)
+    await graph.write(changes, OPEN, space=space)
+    subjects = {subject.id for _, subject in await erase.replay(entries)}
+    assert subjects == {household.dana}, "what is still written waits in a service that runs"
+    assert {subject.id for _, subject in await erase.replay(entries, although_open=True)} == {tuesday, monday}
+    assert await erase.replay(entries, although_open=True) == []
+    assert await read_by(household, None) == ["Dana is fond of ladders."], "of who was merged with her later, nothing else went"
+    tombstones = {row["id"] for row in await told(household, TOMBSTONES)}
+    assert tombstones == {household.dana, household.cleo}
 
 
 async def test_who_is_erased_while_a_session_is_written_is_hidden_in_it_and_gone_once_it_is_complete(

@@ -66,6 +66,8 @@ def test_the_ledger_loses_no_line_and_takes_none_that_was_cut_off(tmp_path: Path
         file.write(json.dumps({"id": "cut"})[:8])
     assert ledger.entries() == entries[:2]
     assert ledger.add(entries) == 1 and ledger.entries() == entries
+    retold = Entry("e1", "home", ANA, NOW, ("ana", "a2"))
+    assert ledger.add([retold]) == 1 and ledger.entries() == [entries[0], retold, entries[2]], "who it is of, as told last"
     assert ledger.path.stat().st_mode & 0o077 == 0
     ledger.path.write_text("no ledger\n" + ledger.path.read_text())
     with pytest.raises(LedgerUnreadable):
