@@ -119,7 +119,12 @@ def _rules(asker: Asker, oracle: Oracle, nodes: Sequence[Mapping[str, Any]]) -> 
         "Event": lambda n: eyes.operator,
         "Consent": lambda n: eyes.operator or _is_oneself(eyes, [people[p] for p in n["given_by"]]),
         "Receipt": lambda n: eyes.operator,
-        "Grant": lambda n: eyes.operator or n["account"] == asker.account or _is_oneself(eyes, [people[p] for p in n["lets"]]),
+        "Grant": lambda n: (
+            bool(everything)
+            or eyes.operator
+            or n["account"] == asker.account
+            or _is_oneself(eyes, [people[p] for p in n["lets"]])
+        ),
     }
 
 

@@ -161,7 +161,7 @@ def ways(given: Mapping[str, list[str]], *, only: Sequence[str] | None = None, e
     query = SCHEMA.query_type
     assert query is not None
     counted: dict[str, int] = {}
-    given = {**_new(query), **given}
+    given = {**needing(query), **given}
     some: list[str] = []
     spent = 0
     for name, way in WALK.queries(query, dict(given)):
@@ -178,7 +178,7 @@ def ways(given: Mapping[str, list[str]], *, only: Sequence[str] | None = None, e
         yield _request(some)
 
 
-def _new(root: GraphQLObjectType) -> dict[str, list[str]]:
+def needing(root: GraphQLObjectType) -> dict[str, list[str]]:
     """Arguments of fields that need some, with ids of nothing: whatever comes into the schema is walked, too."""
     required = {
         name: [(one, argument) for one, argument in of.args.items() if is_required_argument(argument)]

@@ -35,6 +35,7 @@ from service.types.told import Image
 from service.wiring import Services
 from tests.api.schema_walk import Walk
 from tests.api.serving import Api, serving
+from tests.api.tenancy_walk import needing
 from tests.graph.fact_builders import Told, fact_id, readers_of, tell
 from tests.graph.graph_builders import Said, World, seed, unit_vectors
 from tests.graph.identity_builders import bound, corrected, decided, exemplar, may_be, not_same, proposed, unname
@@ -266,7 +267,7 @@ def ways(house: House) -> list[str]:
     requests: list[list[str]] = [[]]
     spent = 0
     profiles = (PROFILE.replace("$id", house.world.person(p)) for p in ("ben", "cleo", "dan"))
-    for way in (*profiles, *(way for _, way in WALK.queries(_query(), arguments(house, ["x"])))):
+    for way in (*profiles, *(way for _, way in WALK.queries(_query(), {**needing(_query()), **arguments(house, ["x"])}))):
         cost = WALK.cost(way)
         if len(requests[-1]) == 4 or spent + cost > WALK.max_cost:
             requests.append([])
