@@ -97,6 +97,10 @@ def _rules(asker: Asker, oracle: Oracle, nodes: Sequence[Mapping[str, Any]]) -> 
 
     facts = {node["id"] for node in nodes if node["label"] == "Fact" and all_made_from(node)}
 
+    def granted(node: Mapping[str, Any]) -> bool:
+        mine = node["account"] == asker.account or _is_oneself(eyes, [people[id] for id in node["lets"]])
+        return bool(everything) or eyes.operator or mine
+
     def known(id: str) -> bool:
         return bool(everything) or (id in people and people[id] in oracle.people)
 
@@ -119,12 +123,7 @@ def _rules(asker: Asker, oracle: Oracle, nodes: Sequence[Mapping[str, Any]]) -> 
         "Event": lambda n: eyes.operator,
         "Consent": lambda n: eyes.operator or _is_oneself(eyes, [people[p] for p in n["given_by"]]),
         "Receipt": lambda n: eyes.operator,
-        "Grant": lambda n: (
-            bool(everything)
-            or eyes.operator
-            or n["account"] == asker.account
-            or _is_oneself(eyes, [people[p] for p in n["lets"]])
-        ),
+        "Grant": granted,
     }
 
 
