@@ -349,7 +349,7 @@ async def test_an_id_outside_answers_like_one_that_does_not_exist(house: House) 
         "Entity": entity_id(world.space, EntityType.THING, "knee"),
         JobType.__strawberry_definition__.name: house.jobs["cleo"],  # type: ignore[attr-defined]
     }
-    kinds -= {"Receipt"}  # of an erasure, which tests/api/test_tenancy.py tries with an id of nothing else
+    kinds -= {"Receipt"}  # nothing was erased here
     assert set(cleo) == kinds
     tokens = [None, house.api.token("nobody"), house.api.token("ana", person_id=world.person("ana"))]
     for kind, token in itertools.product(kinds, tokens):
