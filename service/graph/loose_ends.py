@@ -20,6 +20,11 @@ MATCH (m:Message {space: $space}) WHERE m.said_at IS NOT NULL AND NOT EXISTS { (
 RETURN count(m) AS n, collect(m.id)[..$shown] AS ids
 """
 
+VOICES_OF_NO_SESSION = """
+MATCH (v:LocalSpeaker {space: $space}) WHERE v.created_at IS NOT NULL AND NOT EXISTS { (v)-[:HEARD_IN]->(:Session) }
+RETURN count(v) AS n, collect(v.id)[..$shown] AS ids
+"""
+
 MESSAGES_FOR_NOBODY = """
 MATCH (m:Message {space: $space})
 WHERE m.said_at IS NOT NULL AND m.erased_at IS NULL AND NOT EXISTS { (m)-[:FOR]->(:Audience) }
@@ -56,6 +61,21 @@ MATCH (e:Exemplar {space: $space}) WHERE e.encoder IS NOT NULL AND NOT EXISTS { 
 RETURN count(e) AS n, collect(e.id)[..$shown] AS ids
 """
 
+SOUNDS_OF_NOTHING = """
+MATCH (a:AudioMemory {space: $space}) WHERE a.created_at IS NOT NULL AND NOT EXISTS { (a)-[:ATTACHED_TO]->(:Message|Entity) }
+RETURN count(a) AS n, collect(a.id)[..$shown] AS ids
+"""
+
+PERSONAS_OF_NOBODY = """
+MATCH (n:PersonaNode {space: $space}) WHERE n.created_at IS NOT NULL AND NOT EXISTS { (n)<-[:HAS_PERSONA]-(:Person) }
+RETURN count(n) AS n, collect(n.id)[..$shown] AS ids
+"""
+
+CONSENTS_OF_NOBODY = """
+MATCH (c:Consent {space: $space}) WHERE c.state IS NOT NULL AND NOT EXISTS { (c)<-[:GAVE]-(:Person) }
+RETURN count(c) AS n, collect(c.id)[..$shown] AS ids
+"""
+
 TOMBSTONES_WITH_MORE = """
 MATCH (p:Person {space: $space})
 WHERE p.tombstone AND (p.display_name IS NOT NULL OR EXISTS { (p)-[:HAS_EXEMPLAR|SPEAKS|MAY_READ|HAS_PERSONA|ATTENDED]->() })
@@ -78,23 +98,25 @@ RETURN count(e) AS n, collect(e.id)[..$shown] AS ids
 LOOKS: Mapping[str, str] = {
     "messages of no session": MESSAGES_OF_NO_SESSION,
     "messages of no voice": MESSAGES_OF_NO_VOICE,
+    "voices of no session": VOICES_OF_NO_SESSION,
     "messages that nobody may read": MESSAGES_FOR_NOBODY,
     "facts without a source": FACTS_WITHOUT_SOURCE,
     "entities that nothing mentions": ENTITIES_NOT_MENTIONED,
     "names proposed for no reason": NAMES_WITHOUT_EVIDENCE,
     "audiences of nothing": AUDIENCES_FOR_NOTHING,
     "pieces of voice of nobody": VOICES_OF_NOBODY,
+    "sounds of nothing": SOUNDS_OF_NOTHING,
+    "personas of nobody": PERSONAS_OF_NOBODY,
+    "consents of nobody": CONSENTS_OF_NOBODY,
     "erased people with something left": TOMBSTONES_WITH_MORE,
     "erasures that are not through": BROKEN_OFF,
     "people of one turn or none": FRAGMENTS,
 }
-"""What is looked for; the last is no fault: a fragment of somebody's voice, or somebody who said one thing."""
+"""What is looked for, each by a read of its own; the last is no fault: a fragment of somebody's voice, or somebody who said
+one thing."""
 
 
-async def list_loose_ends(tx: Tx, space: str) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """Of each of LOOKS how many there are, and ids of the first."""
-    found: dict[str, tuple[int, tuple[str, ...]]] = {}
-    for what, query in LOOKS.items():
-        (row,) = await rows(tx, query, space=space, shown=SHOWN)
-        found[what] = (int(row["n"]), tuple(row["ids"]))
-    return found
+async def list_loose_ends(tx: Tx, space: str, what: str) -> tuple[int, tuple[str, ...]]:
+    """Of one of LOOKS how many there are, and ids of some of them."""
+    (row,) = await rows(tx, LOOKS[what], space=space, shown=SHOWN)
+    return int(row["n"]), tuple(sorted(row["ids"]))
