@@ -32,7 +32,8 @@ MATCH (a:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE m.id IN 
 MATCH (p:Person {space: $space, id: m.speaker_id})
 WHERE EXISTS {
   MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person)
-  WHERE COLLECT { MATCH (same)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+  WHERE COLLECT { MATCH (same)-[:GAVE]->(c:Consent {purpose: $purpose})
+                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
     IN ['withdrawn', 'opted_out']
 }
 DETACH DELETE a

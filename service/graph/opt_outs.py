@@ -30,8 +30,9 @@ MATCH (c:Consent {space: $space}) WHERE c.state IN ['withdrawn', 'opted_out'] AN
 MATCH (p:Person)-[:GAVE]->(c)
 WITH DISTINCT p
 WITH p, [purpose IN ['remember_voice', 'attribute']
-         WHERE COLLECT { MATCH (p)-[:GAVE]->(n:Consent) WHERE n.purpose = purpose
-                         RETURN n.state ORDER BY n.at DESC, n.id LIMIT 1 }[0] IN ['withdrawn', 'opted_out']] AS refused
+         WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
+                         RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+               IN ['withdrawn', 'opted_out']] AS refused
 WHERE size(refused) > 0
 MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person {space: $space})
 RETURN same.id AS id, 'attribute' IN refused AS attribution

@@ -8,7 +8,8 @@ from service.graph.driver import Tx, rows
 
 FIND_UNWILLING = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $people
-  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
+                RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
     IN ['withdrawn', 'opted_out']
 RETURN p.id AS id LIMIT 1
 """

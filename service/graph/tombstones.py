@@ -11,7 +11,7 @@ MATCH (p:Person {space: $space, id: $person_id})
 WITH p, p.created_at AS created_at, COLLECT {
   UNWIND ['remember_voice', 'attribute'] AS purpose
   RETURN COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
-                   RETURN c.state ORDER BY c.at DESC, c.id LIMIT 1 }[0]
+                   RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
 } AS states
 SET p = {id: $person_id, space: $space, created_at: created_at, tombstone: true}
 WITH p, states

@@ -33,11 +33,12 @@ RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, 
        COLLECT { MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
                  RETURN root.id LIMIT 1 } AS same_as,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                 RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent,
+                 RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS consent,
        COLLECT { MATCH (p)-[:MERGED_INTO]-+(member:Person)
                  WITH DISTINCT member WHERE member <> p
                  RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                                  RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0] } AS consents_of_set,
+                                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                                }[0] } AS consents_of_set,
        COLLECT { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
                  WHERE e.expires_at IS NULL OR e.expires_at > datetime()
                  RETURN e {.id, .net_speech, .snr_db, .channel, .message_id, .twin_of, vector: e.vector__<space>}

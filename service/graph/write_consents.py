@@ -52,7 +52,8 @@ RETURN COLLECT {
   MATCH (named) (()-[m:MERGED_INTO]-()){0,12} (p:Person)
   WITH DISTINCT p, all(one IN m WHERE one.confirmed) AS confirmed
   WHERE confirmed OR COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                               RETURN c.state ORDER BY c.at DESC, c.id LIMIT 1 } <> ['granted']
+                               RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                             } <> ['granted']
   RETURN DISTINCT p.id
 } AS ids
 """
@@ -113,7 +114,12 @@ RETURN p.id AS id
 
 FIND_STATE = """
 MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose
-RETURN c.state AS state ORDER BY c.at DESC, c.id LIMIT 1
+RETURN c.state AS state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+"""
+
+FIND_SAID_AT = """
+MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose AND c.at = $at
+RETURN c.id AS id, c.state AS state ORDER BY c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
 """
 
 
@@ -133,9 +139,10 @@ async def save_consent(
     """Id of the consent record; what the person said last to this purpose is obeyed in this transaction. `withdrawn` and
     `opted_out` take exemplars and voiceprints away, also of whoever is one with them, and what open sessions keep of the voice;
     `granted` lifts the expiry of the exemplars there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO
-    every sound. Raises NotFound."""
+    every sound. Of what was said at one time, often a day, what was recorded last is the last. Raises NotFound."""
     await lock_space(tx, space)
-    consent_id = derived("consent", space, person_id, purpose, state.value, at.astimezone(UTC).isoformat())
+    at = at.astimezone(UTC)  # Neo4j takes two times in differently written zones for different ones
+    consent_id = await _consent_id(tx, space, person_id, state, purpose, at)
     saved = await rows(
         tx,
         SAVE_CONSENT,
@@ -162,6 +169,15 @@ async def save_consent(
         gone = await forget_sounds_of(tx, space, [person_id])
         await save_erased(tx, space, Erased.SOUNDS, people=[person_id], erased=gone, occasion=f"sounds {consent_id}")
     return consent_id
+
+
+async def _consent_id(tx: Tx, space: str, person_id: str, state: Consent, purpose: str, at: datetime) -> str:
+    """The same for the same said again; another where something else was said at that time meanwhile."""
+    before = await rows(tx, FIND_SAID_AT, space=space, person_id=person_id, purpose=purpose, at=at)
+    if before and before[0]["state"] == state.value:
+        return str(before[0]["id"])
+    after = [before[0]["id"]] if before else []
+    return derived("consent", space, person_id, purpose, state.value, at.isoformat(), *after)
 
 
 async def find_state(tx: Tx, space: str, person_id: str, purpose: str) -> Consent:

@@ -49,10 +49,12 @@ UNWIND $people AS row
 MATCH (p:Person {id: row.id, space: $space})
 WHERE coalesce(p.tombstone, false) = false
 WITH s, p, row, coalesce(COLLECT {
-       MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'}) RETURN c.state ORDER BY c.at DESC LIMIT 1
+       MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
+       RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
      }[0], 'unknown') AS consent
 WHERE NOT coalesce(COLLECT {
-       MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'}) RETURN c.state ORDER BY c.at DESC LIMIT 1
+       MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'})
+       RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
      }[0], 'unknown') IN ['withdrawn', 'opted_out']
   AND (consent = 'granted' OR (consent = 'unknown' AND s.anonymous_voices <> 'ephemeral'))
 SET p.voiceprint__<space> = row.centroid

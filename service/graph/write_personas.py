@@ -47,11 +47,13 @@ class TurnToFeel:
 LIST_WILLING = """
 MATCH (s:Space {id: $space}) WHERE NOT coalesce(s.workplace, false)
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids AND coalesce(p.tombstone, false) = false
-WITH p, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS own,
+WITH p, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
+                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS own,
   COLLECT {
     MATCH (p)-[:MERGED_INTO]-+(member:Person)
     WITH DISTINCT member WHERE member <> p
-    RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 }[0]
+    RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: $purpose})
+                     RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
   } AS of_set
 WHERE own = ['granted'] AND none(state IN of_set WHERE coalesce(state, '') IN ['withdrawn', 'opted_out'])
 RETURN p.id AS id
@@ -83,7 +85,8 @@ LIST_SESSIONS_TO_FEEL = """
 MATCH (space:Space {id: $space}) WHERE NOT coalesce(space.workplace, false)
 MATCH (p:Person {space: $space})-[:GAVE]->(:Consent {purpose: $purpose, state: 'granted'})
 WITH DISTINCT p
-WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose}) RETURN c.state ORDER BY c.at DESC LIMIT 1 } = ['granted']
+WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
+                RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } = ['granted']
 MATCH (p)-[:SPEAKS]->(m:Message)-[:IN_SESSION]->(s:Session {status: $complete})
 WHERE m.text IS NOT NULL AND ($again OR coalesce(m.affect_of, '') <> p.id OR coalesce(m.affect_by, '') <> $by)
 WITH DISTINCT s

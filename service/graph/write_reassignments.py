@@ -150,8 +150,10 @@ DETACH DELETE e
 LIST_VOICE_CONSENTS = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids
 RETURN p.id AS id, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                             RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS consent,
-       COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'}) RETURN c.state ORDER BY c.at DESC LIMIT 1 } AS attribute
+                             RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                           } AS consent,
+       COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'})
+                 RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS attribute
 """
 
 LIST_EXEMPLARS_OF_PEOPLE = """
