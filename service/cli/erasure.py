@@ -49,8 +49,12 @@ def erase_person(
 
     async def subject(services: Services) -> Subject:
         from service.cli.corrections import named_person
+        from service.graph.erase import find_erasure
         from service.types.erasure import Subject, SubjectKind
 
+        hidden = Subject(SubjectKind.PERSON, person)
+        if await services.graph.read(find_erasure, services.settings.space, hidden) is not None:
+            return hidden
         return Subject(SubjectKind.PERSON, await named_person(services, person))
 
     _erase(subject, yes, why, space, as_json, although)
@@ -94,8 +98,11 @@ def _erase_id(kind: str, id: str, yes: bool, why: str, space: str | None, as_jso
 
 def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool, although: bool = False) -> None:
     async def look(services: Services) -> tuple[Subject, Mapping[str, int]]:
-        one = await subject(services)
-        return one, await (await services.erase()).preview(services.settings.space, one)
+        from service.graph.erase import find_erasure
+
+        one, space = await subject(services), services.settings.space
+        begun = await services.graph.read(find_erasure, space, one)
+        return one, {} if begun else await (await services.erase()).preview(space, one)
 
     async def work(services: Services) -> Erasing:
         from service.cli.who import ACCOUNT
@@ -107,7 +114,7 @@ def _erase(subject: Any, yes: bool, why: str, space: str | None, as_json: bool, 
 
     if not yes:
         one, planned = with_services(look, space=space)
-        parts = ", ".join(f"{what}: {count}" for what, count in planned.items() if count)
+        parts = ", ".join(f"{what}: {count}" for what, count in planned.items() if count) or "hidden already"
         typer.confirm(f"This {one.kind.value} and what is of it goes for good ({parts}). Erase it?", abort=True, err=True)
     done = with_services(work, space=space)
     show(done, as_json, lambda: _told(done))

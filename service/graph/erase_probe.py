@@ -127,6 +127,12 @@ WITH node WHERE node.space = $space
 RETURN count(node) AS n
 """
 
+LIST_FOUND_FACTS = """
+CALL db.index.fulltext.queryNodes('fact_text', $query) YIELD node
+WITH node WHERE node.space = $space
+RETURN node.statement AS statement
+"""
+
 FOUND_IN_NAMES = """
 CALL db.index.fulltext.queryNodes('person_name', $query) YIELD node
 WITH node WHERE node.space = $space AND node.id IN $people
@@ -229,8 +235,9 @@ async def count_by_id(tx: Tx, erasure: Erasure) -> int:
     return int(more)
 
 
-async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles) -> int:
-    """What the full-text indexes give out for its ids and names; of messages for ids only: others may have called the name."""
+async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles, tells: Callable[[str], bool]) -> int:
+    """What the full-text indexes give out for its ids and names; of messages for ids only: others may have called the name.
+    `tells`: whether a statement that the index gives does tell of it; it knows no capitals."""
     await tx.run(AWAIT_FULL_TEXT)
     ids = " ".join(f'"{id.replace("-", "")}"' for id in needles.ids)
     names = " ".join(f'"{name}"' for name in needles.names if not set(name) & set('"\\'))
@@ -240,8 +247,10 @@ async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles) -> int:
         (FOUND_IN_FACTS, {"query": f"readers:({ids})"}),
     ]
     if names:
-        looks += [(FOUND_IN_FACTS, {"query": f"statement:({names})"}), (FOUND_IN_NAMES, {"query": names, "people": people})]
-    return sum([(await rows(tx, query, space=erasure.space, **asked))[0]["n"] for query, asked in looks])
+        looks += [(FOUND_IN_NAMES, {"query": names, "people": people})]
+    facts = await rows(tx, LIST_FOUND_FACTS, space=erasure.space, query=f"statement:({names})") if names else []
+    counts = [(await rows(tx, query, space=erasure.space, **asked))[0]["n"] for query, asked in looks]
+    return sum(counts) + sum(tells(row["statement"]) for row in facts)
 
 
 async def count_by_vector(tx: Tx, erasure: Erasure, voices: Sequence[Samples], texts: Mapping[str, Sequence[Samples]]) -> int:

@@ -17,6 +17,7 @@ from service.graph.driver import Graph, Tx
 from service.graph.erase import add_counts
 from service.graph.erase_contexts import list_bare, list_embedders, list_named_in, save_bare
 from service.graph.erase_names import list_texts_naming, note_names
+from service.graph.erase_own import Own, count_own_vectors, count_own_words, list_own
 from service.graph.erase_probe import count_by_id, count_by_text, count_by_vector, count_space, save_redacted, scan
 from service.graph.erase_traces import (
     STEPS_OF_A_PERSON,
@@ -42,7 +43,6 @@ from service.graph.erase_turns import (
     list_facts_seen,
     list_mirrored,
     list_turns_of,
-    list_vectors,
 )
 from service.graph.settled_sessions import get_settled_session
 from service.graph.spaces import get_space, lock_space
@@ -61,7 +61,7 @@ from service.pipelines.erase_files import Files
 from service.pipelines.erase_plan import NameConfig, facts_of
 from service.pipelines.naming import name_again
 from service.types.audio import Samples, TextEmbedder
-from service.types.erasure import Erasure, Held, Needles, Probe, SubjectKind
+from service.types.erasure import OWN_TEXTS, OWN_VECTORS, Erasure, Held, Needles, Probe, SubjectKind
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,8 @@ class SweepConfig:
     audiences: int = 50  # looked at together
     moved: int = 1_000  # messages and facts that another audience is found for: the vector indexes take each anew
     looks: int = 5  # for strings; each mends 2,000 of nodes and of edges
-    samples: int = 10  # vectors kept from before, to ask the indexes with afterwards
+    samples: int = 10  # vectors and texts of each index kept from before, to ask it with afterwards
+    looked_into: int = 200  # turns that these are taken from
     random: int = 10  # and others, which anything may be near
     names: NameConfig = field(default_factory=NameConfig)
 
@@ -93,8 +94,8 @@ class Sweep:
         self._graph, self._files, self._forget_mirrored = graph, files, forget_mirrored
         self._embedder, self._config = embedder, config
         self._half_life = WeightConfig().half_life_days
-        self._samples: dict[str, dict[str, list[Samples]]] = {}
-        """By erasure: by embedding space, what some of its turns were found by."""
+        self._own: dict[str, Own] = {}
+        """By erasure: what some of it was found by."""
         self._looked: dict[str, list[Held]] = {}
         """By erasure: what the last look found, after which nothing was touched."""
         self._elsewhere: dict[str, dict[str, int]] = {}
@@ -103,11 +104,13 @@ class Sweep:
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
         waits_for = await self._graph.read(list_open, erasure)
         turns = await self._graph.read(list_turns_of, erasure)
+        if erasure.id not in self._own:  # another process hid it: what there still is
+            self.keep(erasure, await self._graph.read(self.own, erasure))
         await self._noted(erasure)
         late = await self._late_facts(erasure, turns)
         await self._corrections(erasure, turns)
         await self._mirrors(erasure, turns)
-        await self._turns(erasure, turns)
+        await self._turns(erasure)
         await self._facts(replace(erasure, facts=(*erasure.facts, *late)))
         if erasure.subject.kind is SubjectKind.PERSON:
             for step in STEPS_OF_A_PERSON:
@@ -129,18 +132,25 @@ class Sweep:
         """Places that its names stand in where it was not, if they are too many: as the last sweep saw them."""
         return sum(self._elsewhere.pop(erasure.id, {}).values())
 
+    async def own(self, tx: Tx, erasure: Erasure) -> Own:
+        """What some of it is found by, read before it is hidden: the voices go then."""
+        turns = await list_turns_of(tx, erasure)
+        few = turns[:: max(1, len(turns) // self._config.looked_into)]
+        return await list_own(tx, erasure, few, self._config.samples)
+
+    def keep(self, erasure: Erasure, own: Own) -> None:
+        """In memory alone: what it is asked with is of who is erased."""
+        self._own[erasure.id] = own
+
     async def count_turns(self, tx: Tx, erasure: Erasure) -> int:
         return len(await list_turns_of(tx, erasure))
 
     async def probe(self, erasure: Erasure) -> Probe:
         """What is left, by every way that it may be found."""
-        needles, kept = needles_of(erasure), self._samples.pop(erasure.id, {})
+        needles, own = needles_of(erasure), self._own.pop(erasure.id, Own())
         drawn = np.random.default_rng(0)
         voices = [_direction(drawn, size) for size in set(VOICE_SPACES.values()) for _ in range(self._config.random)]
-        texts = {
-            name: [*kept.get(name, []), *(_direction(drawn, size) for _ in range(self._config.random))]
-            for name, size in TEXT_SPACES.items()
-        }
+        texts = {name: [_direction(drawn, size) for _ in range(self._config.random)] for name, size in TEXT_SPACES.items()}
         left = self._looked.pop(erasure.id, None)
         if left is None:
             left = await self._left(erasure, needles)
@@ -148,15 +158,18 @@ class Sweep:
             log.warning("erasure %s: %s.%s still tells of it", erasure.id, held.label, held.property)
         return Probe(
             by_id=await self._graph.read(count_by_id, erasure),
-            by_text=await self._graph.read(count_by_text, erasure, needles),
-            by_vector=await self._graph.read(count_by_vector, erasure, voices, texts),
+            by_text=await self._graph.read(count_by_text, erasure, needles, partial(tells, names=needles.names))
+            + await self._graph.read(count_own_words, erasure.space, own),
+            by_vector=await self._graph.read(count_by_vector, erasure, voices, texts)
+            + await self._graph.read(count_own_vectors, erasure.space, own),
             by_scan=len(left),
             asked={
                 "ids": len(needles.ids),
                 "names": len(needles.names),
                 "nodes": await self._graph.read(count_space, erasure.space),
-                "vectors": len(voices) + sum(map(len, texts.values())),
-                "vectors of its own": sum(map(len, kept.values())),
+                "vectors": len(voices) + sum(map(len, texts.values())) + len(own.vectors),
+                OWN_VECTORS: len(own.vectors),
+                OWN_TEXTS: len(own.phrases),
             },
         )
 
@@ -206,10 +219,7 @@ class Sweep:
         if mirrored:
             await self._forget_mirrored(erasure.space, mirrored)
 
-    async def _turns(self, erasure: Erasure, turns: Sequence[str]) -> None:
-        for name in TEXT_SPACES if turns else ():
-            few = await self._graph.read(list_vectors, erasure.space, name, turns, self._config.samples)
-            self._samples.setdefault(erasure.id, {}).setdefault(name, []).extend(few)
+    async def _turns(self, erasure: Erasure) -> None:
         while await self._graph.write(self._some_turns, erasure):
             pass
 
@@ -309,7 +319,7 @@ class Sweep:
 
     async def _mended(self, tx: Tx, erasure: Erasure, needles: Needles, left: Sequence[Held]) -> None:
         gone = [held for held in left if not held.is_edge and fate(held, needles) is Fate.GOES]
-        stays = [(held, {held.property: redacted(held, needles)}) for held in left if held not in gone]
+        stays = [(held, {held.property: redacted(held, needles), **_made_of(held)}) for held in left if held not in gone]
         nodes, edges = ([(held, now) for held, now in stays if held.is_edge is of_edges] for of_edges in (False, True))
         await save_redacted(tx, erasure, nodes, edges, gone)
 
@@ -351,6 +361,12 @@ def needles_of(erasure: Erasure) -> Needles:
             return Needles(erasure.people, erasure.names, erasure.words, erasure.sessions)
         case _:
             return Needles((erasure.subject.id,))
+
+
+def _made_of(held: Held) -> dict[str, None]:
+    """What stands beside it and was made of it: goes, too."""
+    captions = held.label == "Image" and held.property == "caption"
+    return dict.fromkeys(f"embedding__{space}" for space in TEXT_SPACES) if captions else {}
 
 
 def _direction(drawn: np.random.Generator, size: int) -> Samples:
