@@ -135,7 +135,7 @@ DELETE r
 SAVE_ATTENDANCE = """
 MATCH (s:Session {space: $space, id: $session_id})
 UNWIND $attendance AS row
-MATCH (p:Person {space: $space, id: row.person_id})
+MATCH (p:Person {space: $space, id: row.person_id}) WHERE coalesce(p.tombstone, false) = false
 MERGE (p)-[a:ATTENDED]->(s)
 SET a = row.properties
 """
@@ -143,7 +143,7 @@ SET a = row.properties
 SAVE_ADDRESSEES = """
 UNWIND $addressees AS row
 MATCH (m:Message {space: $space, id: row.message_id})
-MATCH (p:Person {space: $space, id: row.person_id})
+MATCH (p:Person {space: $space, id: row.person_id}) WHERE coalesce(p.tombstone, false) = false
 MERGE (m)-[a:ADDRESSES]->(p)
 SET a = row.properties
 """

@@ -24,7 +24,8 @@ MATCH (n) WHERE n.space = $space AND NOT n:Receipt AND NOT n:Erasure AND NOT (n:
 WITH n, n.session_id IN $sessions OR n:Session OR n:NameProposal OR n:Entity OR n:Image AS near
 UNWIND [key IN keys(n) WHERE key <> 'space' AND key <> 'waveform' AND NOT key STARTS WITH 'embedding' AND key <> 'mean'
         AND NOT key STARTS WITH 'vector__' AND NOT key STARTS WITH 'voiceprint__'
-        AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried'])] AS key
+        AND NOT (n:Message AND key IN ['text', 'captions']) AND NOT (n:Delivery AND key IN ['body', 'carried'])
+        AND NOT (n:Session AND key = 'checkpoint' AND n.status = 'open')] AS key
 WITH n, near, key, n[key] AS value
 WITH n, near, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
                                WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
@@ -41,7 +42,7 @@ RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value, CASE
   CASE WHEN n:Fact THEN COLLECT { MATCH (e:Entity {type: 'person'})-[:MENTIONED_IN]->(n) RETURN e.normal_name } ELSE [] END
     AS people
 """
-"""Of what others said nothing: they may have called the name."""
+"""Of what others said nothing: they may have called the name. Nor how far an open session is written: its writer holds that."""
 
 SCAN_EDGES = """
 MATCH (n)-[r]->(m) WHERE n.space = $space

@@ -80,7 +80,7 @@ RETURN count(*) AS gone
 """
 
 FORGET_LINKS = """
-MATCH (p:Person {space: $space})-[r:IS|MAY_BE|NOT_SAME_AS|MERGED_INTO]-() WHERE p.id IN $people
+MATCH (p:Person {space: $space})-[r:IS|MAY_BE|NOT_SAME_AS|MERGED_INTO|ATTENDED|ADDRESSES|SHARES]-() WHERE p.id IN $people
 WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS gone
@@ -214,7 +214,8 @@ LIST_OPEN = """
 MATCH (p:Person {space: $space})-[:SPEAKS]->(:Message)-[:IN_SESSION]->(s:Session) WHERE p.id IN $people AND s.status = 'open'
 RETURN DISTINCT s.id AS id
 UNION
-MATCH (s:Session {space: $space}) WHERE s.id IN $sessions AND s.status = 'open'
+MATCH (s:Session {space: $space, status: 'open'})
+WHERE s.id IN $sessions OR any(id IN $people WHERE s.checkpoint CONTAINS id)
 RETURN s.id AS id
 """
 

@@ -11,7 +11,8 @@ from typing import Any
 from service.graph.driver import Tx, rows
 
 LIST_CHECKPOINTS = """
-MATCH (p:Person {space: $space})<-[:IS]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session) WHERE p.id IN $ids AND s.checkpoint IS NOT NULL
+MATCH (p:Person {space: $space})<-[:IS]-(:LocalSpeaker)-[:HEARD_IN]->(s:Session)
+WHERE p.id IN $ids AND s.checkpoint IS NOT NULL
 RETURN DISTINCT s.id AS id, s.checkpoint AS checkpoint, s.thinned_of AS thinned_of
 UNION
 MATCH (p:Person {space: $space})-[:SPEAKS]->(:Message)-[:IN_SESSION]->(s:Session)

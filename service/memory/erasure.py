@@ -71,9 +71,11 @@ KEEPS = frozenset({"AuditEvent", "Consent", "Erasure", "Receipt", "OptOut"})
 """Labels of what is kept as proof, ids and all."""
 OTHERS_WORDS = frozenset({("Message", "text"), ("Message", "captions"), ("Delivery", "body"), ("Delivery", "carried")})
 """Where a name may stand: it is others who said it. What meetings' backends sent goes by itself, some days after their end."""
-TOLD = frozenset({("Session", "erased_facts"), ("Event", "people"), ("Event", "session_id"), ("Session", "checkpoint")})
-"""Where an id stands to say that it is erased; of events those of before name it no more, and all go after some days. And how
-far an open session is written: it goes when that is complete, and there is no receipt before."""
+TOLD = frozenset({("Session", "erased_facts"), ("Event", "people"), ("Event", "session_id")})
+"""Where an id stands to say that it is erased; of events those of before name it no more, and all go after some days."""
+CHECKPOINT = ("Session", "checkpoint")
+"""Of a session that broke off: it goes as a whole, and what is delivered again is heard anew. That of an open one is not looked
+at: whoever writes it holds what it says, and there is no receipt before it is complete."""
 OTHERS_NAMES = frozenset({("Person", "display_name"), ("Person", "aliases")})
 NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by"})
 """Properties that are none where nobody is named."""
@@ -98,6 +100,8 @@ def is_elsewhere(held: Held, needles: Needles) -> bool:
 
 def redacted(held: Held, needles: Needles) -> Any:
     """What is to stand there instead; None: nothing."""
+    if (held.label, held.property) == CHECKPOINT:
+        return None
     value, (names, words) = held.value, _looked_for(held, needles)
     if held.property == "marks" and isinstance(value, str):
         marks = [(mark, replace(held, property="mark", value=json.dumps(mark))) for mark in json.loads(value)]
