@@ -59,8 +59,10 @@ MATCH (:Person {space: $space, id: $person_id})-[:REFUSED]->(o:OptOut)
 DETACH DELETE o
 """
 
+# the id was made of the person's, and the time is that of their consent: both stay with the tombstone
 LEAVE_OPT_OUTS_OF = """
-MATCH (:Person {space: $space, id: $person_id})-[r:REFUSED]->(:OptOut)
+MATCH (:Person {space: $space, id: $person_id})-[r:REFUSED]->(o:OptOut)
+SET o.id = randomUUID(), o.created_at = datetime.truncate('month', o.created_at)
 DELETE r
 """
 
@@ -148,7 +150,8 @@ async def forget_opt_outs_of(tx: Tx, space: str, person_id: str) -> None:
 
 
 async def leave_opt_outs_of(tx: Tx, space: str, person_id: str) -> None:
-    """The person is erased and opted out: the marks stay, and nobody can tell whose they are. The caller holds the lock."""
+    """The person is erased and opted out: the marks stay, with nothing that tells whose they are but the month. The caller
+    holds the lock."""
     await tx.run(LEAVE_OPT_OUTS_OF, space=space, person_id=person_id)
 
 

@@ -46,6 +46,7 @@ class KnownOptOut:
     channel: str | None
     key: str
     created_at: datetime
+    """Of somebody who was erased, the month."""
     person_id: str | None
     """None: of somebody who was erased, or opted out before."""
 

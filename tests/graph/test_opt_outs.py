@@ -205,9 +205,13 @@ async def test_who_opted_out_and_is_erased_for_real_leaves_a_mark_that_is_nobody
 ) -> None:
     household = await a_household(graph, space, tmp_path)
     await refuse(graph, space, household.dana, evidence="letter of Dana Quill")
-    assert (await graph.read(rows, KEPT, space=space))[0]["bound"] > 0
+    (before,) = await graph.read(rows, KEPT, space=space)
+    assert before["bound"] > 0
     subject = Subject(SubjectKind.PERSON, household.dana)
     assert (await household.eraser()(space, subject, asked_by="admin")).complete
     (kept,) = await graph.read(rows, KEPT, space=space)
     assert kept["marks"] > 0 == kept["bound"]
     assert household.dana not in json.dumps(kept["opt_outs"], default=str)
+    ids = {one["id"] for one in before["opt_outs"]}
+    assert not ids & {one["id"] for one in kept["opt_outs"]}, "what the tombstone's id, which stays, was made into"
+    assert {(at.day, at.hour, at.microsecond) for at in (one["created_at"] for one in kept["opt_outs"])} == {(1, 0, 0)}
