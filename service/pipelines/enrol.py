@@ -61,6 +61,15 @@ class VoiceOptedOut(VoicegraphError):
     http_status = 409
 
 
+class PersonOptedOut(VoicegraphError):
+    code = "person_opted_out"
+    says = (
+        "{person_id}, or somebody merged with them, asked not to be known by voice. If they changed their mind, an "
+        "administrator can enrol them all the same (`--although-opted-out`)."
+    )
+    http_status = 409
+
+
 class VoiceKnown(VoicegraphError):
     code = "voice_known"
     says = "This voice is somebody's who is enrolled already ({person_id}). Rename that person: `voicegraph people name`."
@@ -116,9 +125,10 @@ class Enrol:
         although_opted_out: bool = False,
     ) -> str:
         """Id of the person: `person_id`; else an anonymous one who is surely this voice; else a new one. `although_opted_out`:
-        also a voice that is taken for that of somebody who refused.
+        also somebody who refused, and a voice that is taken for theirs.
 
-        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, TooClipped, VoiceKnown, VoiceOptedOut, InvalidInput, NotFound."""
+        Raises NobodySpeaks, SeveralVoices, TooLittleSpeech, TooClipped, VoiceKnown, VoiceOptedOut, PersonOptedOut,
+        InvalidInput, NotFound."""
         name = short("the name", name)
         agreed = Agreed(text_version, channel, at or datetime.now(UTC), evidence, recorded_by)
         voice = await asyncio.to_thread(self._voice, waveform)
@@ -147,6 +157,8 @@ class Enrol:
         if not although_opted_out and _refused(heard, known.refusals):
             raise VoiceOptedOut()
         target = person_id or self._known_already(heard, known, settings) or new_id
+        if not although_opted_out and target in known.refusals.voices:
+            raise PersonOptedOut(person_id=target)
         before = known.voices.get(target)
         after = _learnt(before, target, heard, twins, settings.routing)
         had = {e.id for e in before.exemplars} if before else set()

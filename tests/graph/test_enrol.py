@@ -17,7 +17,16 @@ from service.identity.opt_outs import Marker
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
 from service.pipelines.consents import record_consent
 from service.pipelines.correct import Correct
-from service.pipelines.enrol import Enrol, TooClipped, TooLittleSpeech, VoiceKnown, VoiceOptedOut, name_also, rename
+from service.pipelines.enrol import (
+    Enrol,
+    PersonOptedOut,
+    TooClipped,
+    TooLittleSpeech,
+    VoiceKnown,
+    VoiceOptedOut,
+    name_also,
+    rename,
+)
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
 from service.types.audio import SAMPLE_RATE, Waveform
@@ -201,6 +210,8 @@ async def test_a_voice_that_opted_out_is_enrolled_by_nobody_unless_somebody_insi
     await record_consent(graph, space=space, person_id=ben, state=Consent.OPTED_OUT, marker=lambda: marker, **AGREED)
     with pytest.raises(VoiceOptedOut):
         await enrol(space=space, name="Bert", waveform=a_clip("Ben", 6), **AGREED)
+    with pytest.raises(PersonOptedOut):  # by id, with a voice that no mark blocks
+        await enrol(space=space, name="Ben", waveform=sound("enrol_nora"), person_id=ben, **AGREED)
     nora = await enrol(space=space, name="Nora", waveform=sound("enrol_nora"), **AGREED)
     again = await enrol(space=space, name="Ben", waveform=sound("enrol_ben"), **AGREED, although_opted_out=True)
     assert {p["id"]: set(p["exemplars"]) for p in await people(graph, space)} == {
