@@ -16,7 +16,6 @@ from service.graph.spaces import lock_space
 from service.graph.write_audiences import forget_unused
 from service.graph.write_entities import forget_lost
 from service.graph.write_meetings import UNCOUNT
-from service.types.audio import Samples
 from service.types.erasure import Erasure, FactSeen, SubjectKind
 
 BEFORE = 3
@@ -82,12 +81,6 @@ LIST_MIRRORED = """
 UNWIND $ids AS id
 MATCH (m:Message {id: id, space: $space}) WHERE m.mirrored IS NOT NULL
 RETURN m.id AS id
-"""
-
-LIST_VECTORS = """
-UNWIND $ids AS id
-MATCH (m:Message {id: id, space: $space}) WHERE m.embedding__<space>__turn IS NOT NULL
-RETURN m.embedding__<space>__turn AS vector LIMIT $limit
 """
 
 FORGET_ATTACHED = """
@@ -270,12 +263,6 @@ async def next_turns(tx: Tx, erasure: Erasure, limit: int) -> list[str]:
 async def list_mirrored(tx: Tx, space: str, ids: Sequence[str]) -> list[str]:
     """Those of `ids` that an engine has, or had."""
     return [row["id"] for row in await rows(tx, LIST_MIRRORED, space=space, ids=list(ids))]
-
-
-async def list_vectors(tx: Tx, space: str, text_space: str, ids: Sequence[str], limit: int) -> list[Samples]:
-    """Embeddings of some of `ids`, to be looked for with once they are gone."""
-    found = await rows(tx, for_space(LIST_VECTORS, text_space), space=space, ids=list(ids), limit=limit)
-    return [row["vector"] for row in found]
 
 
 async def erase_turns(tx: Tx, erasure: Erasure, limit: int, *, half_life_days: float) -> TurnsErased:

@@ -106,9 +106,11 @@ class Erase:
             if (known := await self._known(space, subject)) is not None:
                 return known
             planned = await self._graph.read(self._planned, asked, id, at)
+            own = await self._graph.read(self._sweep.own, planned)
             people = planned.people if subject.kind is SubjectKind.PERSON else ()
             await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, people)])
             if await self._graph.write(self._hide, planned, asked):
+                self._sweep.keep(planned, own)
                 return Erasing(id=id, subject=subject, complete=False)
             # who is merged with them has changed: the ledger is told anew who it is of
 
@@ -243,7 +245,7 @@ class Erase:
     async def _through(self, tx: Tx, erasure: Erasure, probe: Probe, now: datetime) -> Erasing:
         await lock_space(tx, erasure.space)
         counted = await find_erasure(tx, erasure.space, erasure.subject)
-        receipt = signed(counted or erasure, probe, done_in(STORES), self._key(), now)
+        receipt = signed(counted or erasure, probe, done_in(STORES, erasure.subject.kind), self._key(), now)
         if counted is not None:
             await save_receipt(tx, counted, receipt)
         return Erasing(id=erasure.id, subject=erasure.subject, complete=True, receipt=receipt)

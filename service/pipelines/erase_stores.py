@@ -1,14 +1,16 @@
-"""What does an erasure do in each place where personal data lives? The list that a receipt tells; a place that stands in
-graph_schema/stores.py and not here fails a test, and so does one that is here and nowhere else."""
+"""What does an erasure do in each place where personal data lives? The lists that receipts tell, one for each kind of what is
+erased; a place in graph_schema/stores.py that is not here fails a test, and so does one that is here and nowhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from graph_schema.stores import Store
+from service.types.erasure import SubjectKind
 
 EMPTIED = "emptied"
-DONE: Mapping[str, str] = {
+UNTOUCHED = "not touched"
+_PERSON: Mapping[str, str] = {
     "people": "emptied: an id is left that nobody becomes again",
     "voices": EMPTIED,
     "opt-outs": "bound to nobody where they opted out, else emptied",
@@ -53,9 +55,87 @@ DONE: Mapping[str, str] = {
     "key of the receipts": "holds nothing of it",
     "backups": "not reached: the ledger of erasures is replayed on a database that is restored, before it serves",
 }
-"""Name of a store → what is true of it once the receipt is given."""
+_WHATEVER = (
+    "key of the opt-outs",
+    "receipts",
+    "key of the webhooks",
+    "indexes",
+    "transaction logs",
+    "server logs",
+    "answers of a language model",
+    "Neo4j Browser",
+    "audio files",
+    "training logs",
+    "exports",
+    "ledger of erasures",
+    "key of the receipts",
+    "backups",
+)
+"""Stores in which it is the same whatever is erased."""
+_NAMED_ONLY: Mapping[str, str] = {
+    **{name: _PERSON[name] if name in _WHATEVER else UNTOUCHED for name in _PERSON},
+    "audit": "kept as proof: ids",
+    "jobs": "those that name its id emptied",
+    "questions": "those that name its id emptied; others find it no more",
+    "events": "one says that it is erased, and goes after 7 days",
+}
+"""Of what is no person: nobody's names are looked for."""
+DONE: Mapping[SubjectKind, Mapping[str, str]] = {
+    SubjectKind.PERSON: _PERSON,
+    SubjectKind.SESSION: {
+        **_NAMED_ONLY,
+        "people": "those who were known from it alone and are not named are gone; others' voices are made anew without it",
+        "voices": "those heard in it emptied",
+        "channel means": _PERSON["channel means"],
+        "sessions": "it is gone, with who was there",
+        "fold checkpoints": "gone with it",
+        "messages": "all of it are gone",
+        "images": "those shown in it emptied",
+        "facts": "those without support by what is left",
+        "left brain": "mentions in it taken out, and entities that nothing else mentions",
+        "right brain": "what is said of people stays, without it as evidence",
+        "audiences": "those that nothing else is for are gone",
+        "kept sound": "that of it emptied",
+        "names proposed": "what was said in it speaks for none; those that rest on nothing else emptied",
+        "undo records": "keep what is of others: undoing restores nothing of it",
+        "uploads": "its recordings, and its stream",
+        "inbox": _PERSON["inbox"],
+        "sound of meetings": "that of its meetings that are over",
+        "engine mirrors": EMPTIED,
+    },
+    SubjectKind.MESSAGE: {
+        **_NAMED_ONLY,
+        "people": "the voice of who said it is made anew without it",
+        "voices": "those heard in it emptied",
+        "channel means": _PERSON["channel means"],
+        "sessions": "it counts there no more",
+        "fold checkpoints": "of a session that broke off: emptied",
+        "messages": "emptied to time and length, and read by nobody; views that others had of it are made anew",
+        "images": "those shown with it emptied",
+        "facts": "those without support by what is left",
+        "left brain": "mentions in it taken out, and entities that nothing else mentions",
+        "right brain": "what is said of people stays, without it as evidence",
+        "kept sound": "that of it emptied",
+        "names proposed": "it speaks for none; those that rest on nothing else emptied",
+        "undo records": "keep what is of others: undoing restores nothing of it",
+        "uploads": "not touched: a recording of its session may hold it, up to 24 h after the last use",
+        "inbox": "not touched: what a meeting's backend sent of it may lie there up to 72 h after the meeting's end",
+        "sound of meetings": "not touched: that of its meeting may hold it until its time is over",
+        "dead letters": "not touched: one that could not be read may hold it until its time is over",
+        "engine mirrors": EMPTIED,
+    },
+    SubjectKind.FACT: {
+        **_NAMED_ONLY,
+        "sessions": "its session notes that it is not to be read out of it again",
+        "messages": "not touched: what it was taken from stays",
+        "facts": "it is emptied; others are not touched",
+        "left brain": "entities that nothing else mentions are gone",
+        "audiences": "those that nothing else is for are gone",
+    },
+}
+"""Name of a store → what is true of it once the receipt of such a subject is given."""
 
 
-def done_in(stores: Iterable[Store]) -> dict[str, str]:
+def done_in(stores: Iterable[Store], kind: SubjectKind) -> dict[str, str]:
     """For each of `stores`. Raises KeyError for one that nobody thought of."""
-    return {store.name: DONE[store.name] for store in stores}
+    return {store.name: DONE[kind][store.name] for store in stores}

@@ -20,10 +20,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from service.errors import VoicegraphError
 from service.pipelines import key_files
-from service.types.erasure import Erasure, Probe, Receipt, SubjectKind
+from service.types.erasure import OWN_TEXTS, OWN_VECTORS, Erasure, Probe, Receipt, SubjectKind
 
 VERSION = 1
 """Of the document's form."""
+WITH_ITS_OWN = "some of the words and vectors that it held itself, directions at random, ids and names"
+WITHOUT_ITS_OWN = (
+    "ids, names and directions at random alone: it held no words and no vectors, or the process that read them ended before"
+)
+"""What the probe asked with: what is erased is kept nowhere but in memory."""
 
 
 class ReceiptNotGenuine(VoicegraphError):
@@ -85,6 +90,7 @@ def signed(erasure: Erasure, probe: Probe, stores: Mapping[str, str], key: Recei
         "probe": {
             "found": {name: getattr(probe, name) for name in ("by_id", "by_text", "by_vector", "by_scan")},
             "asked": dict(probe.asked),
+            "with": WITH_ITS_OWN if probe.asked.get(OWN_VECTORS, 0) + probe.asked.get(OWN_TEXTS, 0) else WITHOUT_ITS_OWN,
         },
         "key": key.public,
     }

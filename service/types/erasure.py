@@ -71,6 +71,10 @@ class Left:
     node: str
 
 
+OWN_VECTORS, OWN_TEXTS = "vectors of its own", "texts of its own"
+"""Of Probe.asked: what it held itself, as far as the process that hid it was not ended before it was looked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """What was looked for after it, and how often something was found: a receipt is given for nothing found at all."""
@@ -78,9 +82,9 @@ class Probe:
     by_id: int
     """Nodes that have its id and say more than a tombstone or time and length."""
     by_text: int
-    """Messages and facts that the full-text index still gives out for its ids or names."""
+    """Messages and facts that the full-text index still gives out for its ids, its names, or the first words of what it said."""
     by_vector: int
-    """Voices and embeddings that a vector index still gives out."""
+    """Voices and embeddings that a vector index still gives out, for what it held itself and for directions at random."""
     by_scan: int
     """Strings of the space, of every node and edge, that hold its ids or names where nobody else wrote them."""
     asked: Mapping[str, int]

@@ -13,7 +13,9 @@ import pytest
 
 from service.errors import NotFound
 from service.graph.access import read_scope
-from service.graph.driver import Graph, GraphConfig, changes
+from service.graph.driver import Graph, GraphConfig, changes, rows
+from service.graph.erase_own import Own, count_own_vectors, count_own_words, list_own
+from service.graph.erase_probe import AWAIT_FULL_TEXT
 from service.graph.forget_space import forget_space
 from service.graph.messages import list_messages
 from service.graph.paging import Page
@@ -21,8 +23,8 @@ from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
 from service.graph.write_sessions import SessionBusy
 from service.pipelines.erasure_ledger import Entry
-from service.pipelines.receipts import portable, verified
-from service.types.erasure import Erasing, Subject, SubjectKind
+from service.pipelines.receipts import WITH_ITS_OWN, portable, verified
+from service.types.erasure import Erasing, Erasure, Subject, SubjectKind
 from service.types.facts import Fact, FactKind
 from service.types.ids import fresh
 from service.types.people import Assurance, Viewer
@@ -62,6 +64,21 @@ async def nodes(household: Household) -> dict[str, str]:
     return {row["id"]: row["label"] for row in await told(household, NODES)}
 
 
+async def own_of(household: Household, turns: list[str]) -> Own:
+    facts = (f"{household.space}/own", f"{household.space}/about")
+    of = Erasure(id="", space=household.space, subject=dana(household), asked_by="", why="", at=datetime.now(UTC),
+                 people=(household.dana,), facts=facts)  # fmt: skip
+    return await household.graph.read(list_own, of, turns, 3)
+
+
+async def asks_with(household: Household, own: Own) -> tuple[int, int]:
+    """How many nodes the indexes give out for their vectors, and for their words."""
+    await household.graph.read(rows, AWAIT_FULL_TEXT)
+    looks = (count_own_vectors, count_own_words)
+    vectors, words = [await household.graph.read(look, household.space, own) for look in looks]
+    return vectors, words
+
+
 def dana(household: Household) -> Subject:
     return Subject(SubjectKind.PERSON, household.dana)
 
@@ -70,6 +87,8 @@ async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_othe
     erase, space = household.eraser(), household.space
     everybody = (household.ben, household.cleo, None)
     before, stood = {person: await read_by(household, person) for person in everybody}, await nodes(household)
+    held = await own_of(household, [message(space, "monday", n) for n in (0, 2)])
+    assert await asks_with(household, held) == (len(held.vectors), len(held.phrases)), "each of them is found while it is there"
     assert HERS & set(before[household.ben]) and await household.left()
     moved = await correct(household.graph).reassign(space, [message(space, "monday", 4)], household.ben, actor="a", why="x")
 
@@ -97,7 +116,10 @@ async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_othe
 
     document = verified(portable(done.receipt))
     assert set(document["probe"]["found"].values()) == {0} and document["counts"]["messages"] == 3
-    assert document["counts"]["facts"] == 3 and document["probe"]["asked"]["vectors of its own"] > 0
+    assert document["counts"]["facts"] == 3 and document["probe"]["with"] == WITH_ITS_OWN
+    assert {index.split("_")[0] for index, _, _ in held.vectors} >= {"person", "exemplar", "message"}
+    assert {index for index, _, _ in held.phrases} == {"message_text", "fact_text"}
+    assert await asks_with(household, held) == (0, 0)
     undone = await correct(household.graph).undo(space, moved.correction_id, actor="a")
     assert undone.num_turns == 1 and await household.left() == [], "what is of others is restored, and nothing else"
     assert await erase(space, dana(household), asked_by="somebody") == done
