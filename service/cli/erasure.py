@@ -233,19 +233,21 @@ def show_key(as_json: AsJson = False) -> None:
 @erasures.command("export")
 def export(
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to. Default: printed.")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write the ledger of erasures: ids only. Keep it apart from the backups that it is for.
+    """Write the ledger of erasures: ids only, a JSON object a line. Keep it apart from the backups that it is for.
 
     Example: voicegraph erasures export -o erasures.jsonl
     """
     from service.pipelines.erasure_ledger import Ledger
     from service.settings import load_settings
 
-    lines = "".join(f"{entry.to_json()}\n" for entry in Ledger(load_settings().erasures_file).entries())
-    if out is None:
-        typer.echo(lines, nl=False)
+    lines = [entry.to_json() for entry in Ledger(load_settings().erasures_file).entries()]
+    if out is not None:
+        out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        show({"file": str(out), "erasures": len(lines)}, as_json, lambda: f"{len(lines)} erasures in {out}")
     else:
-        out.write_text(lines, encoding="utf-8")
+        show([json.loads(line) for line in lines], as_json, lambda: "\n".join(lines))
 
 
 @erasures.command("replay")

@@ -49,7 +49,11 @@ def test_the_promised_commands_are_there() -> None:
         people account list, people account bind, people account unbind, people account shared,
         hooks list, hooks check, hooks deliveries, hooks retry, hooks forget, replay, webhooks add, webhooks list,
         webhooks remove,
-        webhooks enable, webhooks rotate, webhooks deliveries, webhooks replay, webhooks test"""
+        webhooks enable, webhooks rotate, webhooks deliveries, webhooks replay, webhooks test, token rotate,
+        consent give, consent withdraw, consent opt-out, consent opt-outs, consent history, retention show, retention set,
+        export person, erase person, erase session, erase message, erase fact, erasures export, erasures replay,
+        erasures resume, receipts list, receipts show, receipts verify, receipts key, audit,
+        grants add, grants list, grants revoke"""
     assert {c.removeprefix("voicegraph ") for c in COMMANDS} == {p.strip() for p in promised.split(",")}
 
 
