@@ -11,7 +11,7 @@ from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
 from service.types.erasure import Erasure
 
-FOREIGN = r"(?s).*(?:[^\x00-\x7F]|\\u[0-9a-fA-F]{4}).*"
+FOREIGN = r"(?s)[\x00-\x5B\x5D-\x7F]*+(?:[^\x00-\x7F]|\\).*"
 """Strings that may hold a name in other letters than it is looked for in: full-width, accents apart, ß for ss, escaped."""
 
 LIST_NAMES_OF_PEOPLE = """
