@@ -29,7 +29,7 @@ RETRY_DEAD = """
 UNWIND $ids AS id
 CALL (id) {
   MATCH (d:Delivery {id: id, space: $space})
-  WHERE d.status = 'dead'
+  WHERE d.status = 'dead' AND d.body_sha256 IS NULL
   MATCH (f:Meeting {id: d.meeting_id})
   SET d.status = 'waiting', d.attempts = 0, d.error = null, d.next_at = $now, d.expires_at = f.expires_at,
     d.seq = f.num_deliveries, f.num_deliveries = f.num_deliveries + 1, f.last_at = $now

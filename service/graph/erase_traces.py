@@ -220,12 +220,20 @@ RETURN s.id AS id
 """
 
 
+LIST_MEETINGS_OPEN = """
+MATCH (f:Meeting {space: $space, status: 'open'}) WHERE f.id IN $meetings AND f.session_id IN $sessions
+RETURN f.session_id AS id
+"""
+
+
 async def list_open(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
-    """Ids of sessions that are still written, in which the person is."""
-    if erasure.subject.kind is not SubjectKind.PERSON:
-        return ()
-    found = await rows(tx, LIST_OPEN, space=erasure.space, people=list(erasure.people), sessions=list(erasure.sessions))
-    return tuple(sorted(row["id"] for row in found))
+    """Ids of sessions that are still written, in which the person is; and of those that are complete, but for their meeting,
+    whose deliveries are kept until that is closed."""
+    asked = {"space": erasure.space, "sessions": list(erasure.sessions)}
+    found = await rows(tx, LIST_MEETINGS_OPEN, **asked, meetings=list(erasure.meetings))
+    if erasure.subject.kind is SubjectKind.PERSON:
+        found += await rows(tx, LIST_OPEN, **asked, people=list(erasure.people))
+    return tuple(sorted({row["id"] for row in found}))
 
 
 def _some(what: str, query: str, **more: Any) -> Step:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SAVE_IMAGES = """
 UNWIND $images AS row
-MATCH (m:Message {space: $space, id: row.message_id})
+MATCH (m:Message {space: $space, id: row.message_id}) WHERE m.erased_at IS NULL
 MERGE (i:Image {id: row.id})
 ON CREATE SET i.space = $space, i.created_at = datetime()
 SET i += row.properties

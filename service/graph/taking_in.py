@@ -154,7 +154,8 @@ MATCH (d:Delivery {id: $id, meeting_id: $meeting_id})
 WHERE d.status = 'waiting'
 SET d.attempts = d.attempts + 1, d.error = $error, d.next_at = $next_at,
   d.status = CASE WHEN $next_at IS NULL THEN 'dead' ELSE 'waiting' END,
-  d.expires_at = CASE WHEN $next_at IS NULL THEN $expires_at ELSE d.expires_at END
+  d.expires_at = CASE WHEN $next_at IS NULL THEN $expires_at ELSE d.expires_at END,
+  d += CASE WHEN $gone IS NULL THEN {} ELSE {body: null, body_base64: null, carried: null, body_sha256: $gone} END
 """
 
 
@@ -165,11 +166,19 @@ async def mark_done(tx: Tx, meeting_id: str, ids: Sequence[str], *, worker: str)
 
 
 async def mark_failed(
-    tx: Tx, meeting_id: str, id: str, error: str, *, worker: str, next_at: datetime | None, expires_at: datetime | None = None
+    tx: Tx,
+    meeting_id: str,
+    id: str,
+    error: str,
+    *,
+    worker: str,
+    next_at: datetime | None,
+    expires_at: datetime | None = None,
+    gone: str | None = None,
 ) -> None:
     """It could not be taken in for `error` (code: message, no text of what was said) and is tried again at `next_at`; None: it
-    is dead, until `expires_at`. Those behind it do not wait for it. Raises MeetingTaken."""
+    is dead, until `expires_at`. Those behind it do not wait for it. `gone`: SHA-256 of its body, which is kept no more. Raises
+    MeetingTaken."""
     await hold_meeting(tx, meeting_id, worker)
-    await changes(
-        tx, MARK_FAILED, meeting_id=meeting_id, id=id, error=error[:MAX_ERROR], next_at=next_at, expires_at=expires_at
-    )  # fmt: skip
+    times = {"next_at": next_at, "expires_at": expires_at}
+    await changes(tx, MARK_FAILED, meeting_id=meeting_id, id=id, error=error[:MAX_ERROR], gone=gone, **times)

@@ -50,7 +50,7 @@ RETURN s.id AS id, s.zone AS zone, s.facts_by AS facts_by
 
 LIST_TURNS_TO_READ = """
 MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
-WHERE m.text IS NOT NULL AND NOT any(doubt IN coalesce(m.doubts, []) WHERE doubt IN ['bot', 'partial'])
+WHERE m.text IS NOT NULL AND m.erased_at IS NULL AND NOT any(doubt IN coalesce(m.doubts, []) WHERE doubt IN ['bot', 'partial'])
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, l.id AS voice, m.text AS text, m.language AS language, m.said_at AS said_at,
        COLLECT { MATCH (m)-[:FOR]->(:Audience)<-[:MAY_READ]-(p:Person) RETURN p.id } AS readers,

@@ -40,6 +40,8 @@ class TurnThere:
     doubts: tuple[str, ...] = ()
     reason: str | None = None
     """Why it is nobody's, or whose."""
+    is_erased: bool = False
+    """Its time and length are left, and it is written no more."""
 
     @property
     def is_corrected(self) -> bool:
@@ -81,7 +83,7 @@ MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m.id AS message_id, m.index AS index, l.id AS local_speaker, l.label AS label, m.text AS text, m.language AS language,
        m.start AS start, m.end AS end, m.said_at AS said_at, m.decision AS decision, m.speaker_id AS speaker_id,
-       coalesce(m.doubts, []) AS doubts, m.reason AS reason
+       coalesce(m.doubts, []) AS doubts, m.reason AS reason, m.erased_at IS NOT NULL AS is_erased
 ORDER BY index
 """
 

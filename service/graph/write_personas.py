@@ -61,7 +61,7 @@ RETURN p.id AS id
 
 LIST_TURNS_TO_FEEL = """
 MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space, id: $session_id, status: $complete})
-WHERE m.text IS NOT NULL
+WHERE m.text IS NOT NULL AND m.erased_at IS NULL
 MATCH (p:Person)-[:SPEAKS]->(m)
 MATCH (l:LocalSpeaker)-[:UTTERED]->(m)
 RETURN m {message_id: m.id, .text, .language, .start, .end, .net_speech, .channel, .audience, level: m.level_dbfs} AS turn,

@@ -173,6 +173,7 @@ MERGE (m:Message {id: row.id})
 ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id
 SET m += CASE WHEN m.erased_at IS NULL THEN row.properties ELSE {} END
 MERGE (m)-[:IN_SESSION]->(s)
+WITH s, m, row WHERE m.erased_at IS NULL
 MERGE (l:LocalSpeaker {id: row.local_speaker})
 ON CREATE SET l.space = $space, l.created_at = datetime(), l.session_id = $session_id, l.label = row.label
 MERGE (l)-[:HEARD_IN]->(s)
@@ -189,7 +190,7 @@ SET r = row.properties, m.speaker_id = p.id, m.decision = row.properties.decisio
 
 SAVE_UNRESOLVED = """
 UNWIND $decisions AS row
-MATCH (:LocalSpeaker)-[u:UTTERED]->(m:Message {space: $space, id: row.message_id})
+MATCH (:LocalSpeaker)-[u:UTTERED]->(m:Message {space: $space, id: row.message_id}) WHERE m.erased_at IS NULL
 SET u = row.properties, m.decision = row.properties.decision, m.reason = row.properties.reason
 """
 

@@ -59,7 +59,8 @@ async def plan(
         case SubjectKind.MESSAGE:
             session, status, people = await get_message_to_erase(tx, space, subject.id)
             _refuse_open(session, status, although_open)
-            found = replace(begun, messages=(subject.id,), sessions=(session,), people=people)
+            meetings = (await list_sources(tx, space, (session,))).meetings  # whose inbox has its words, too
+            found = replace(begun, messages=(subject.id,), sessions=(session,), people=people, meetings=meetings)
         case SubjectKind.FACT:
             return replace(begun, facts=(subject.id,), sessions=(await get_fact_to_erase(tx, space, subject.id),))
     seen = await list_facts_seen(tx, found, await list_turns_of(tx, found))

@@ -7,6 +7,7 @@ what is written for as long as the deliveries are kept, and is dead as too late 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ class _Failure:
     """None: a fault of ours, under an incident."""
     is_final: bool
     incident: str = ""
+    gone: str | None = None
+    """SHA-256 of its body, which goes: it can never be taken in, and may say what was erased."""
 
     @property
     def told(self) -> str:
@@ -317,9 +320,12 @@ class Meeting:
         while some := await self._graph.read(deliveries_of, self._feed.id, first=place, limit=self._config.rebuilt):
             await asyncio.to_thread(self._fold_again, some)
             place += len(some)
-        if self._session is not None:
-            await self._session.load()
         self._is_kept = place == last
+        if self._session is not None:
+            try:
+                await self._session.load()
+            except TooLate:  # what was erased is not written again
+                self._session, self._is_kept = None, False
         self._taken_up = True
 
     def _fold_again(self, some: Sequence[StoredDelivery]) -> None:
@@ -470,7 +476,10 @@ class Meeting:
     def _failure(self, delivery: StoredDelivery, error: Exception) -> _Failure:
         known = error if isinstance(error, VoicegraphError) else None
         final = isinstance(error, EventUnreadable | FetchRefused | OfMeetingBefore | TooLate)
-        return _Failure(delivery.id, delivery.attempts + 1, known, final, "" if known else self._incident(error))
+        gone = None
+        if isinstance(error, OfMeetingBefore | TooLate) and delivery.body is not None:
+            gone = hashlib.sha256(delivery.body).hexdigest()
+        return _Failure(delivery.id, delivery.attempts + 1, known, final, "" if known else self._incident(error), gone)
 
     async def _put_off(self, failed: Sequence[_Failure]) -> None:
         if failed:
@@ -537,4 +546,5 @@ async def _mark_failed(
             worker=worker,
             next_at=None if is_dead else now + timedelta(seconds=delay),
             expires_at=now + config.dead if is_dead else None,
+            gone=one.gone,
         )

@@ -14,6 +14,7 @@ from service.graph.accounts import resolve_accounts
 from service.graph.close_sessions import Lost
 from service.graph.driver import Graph, Tx
 from service.graph.meetings import MeetingFeed, MeetingTaken, hold_meeting
+from service.graph.receipts import SessionErased, refuse_erased
 from service.graph.spaces import get_space
 from service.graph.write_meetings import (
     Changes,
@@ -130,17 +131,24 @@ class MeetingSession:
                     pass
 
     async def load(self) -> None:
-        """What is written, if anything is."""
+        """What is written, if anything is. Raises TooLate where it was erased."""
         if self._feed.session_id != self.id:
             return
-        opened = await self._graph.write(open_session, self._new_session())
+        try:
+            opened = await self._graph.write(open_session, self._new_session())
+        except SessionErased as error:
+            raise TooLate(meeting=self._feed.id) from error
         await self._look(opened.status, opened.checkpoint)
 
     async def check_new(self) -> None:
-        """Raises TooLate where the session was written before the meeting's node, as it is now, was there."""
+        """Raises TooLate where the session was written before the meeting's node, as it is now, was there, or was erased."""
         known = await self._graph.read(find_session_of, self.space, self._external_id)
         if known is not None and self._feed.session_id != self.id:
             raise TooLate(meeting=self._feed.id)
+        try:
+            await self._graph.read(refuse_erased, self.space, self.id)
+        except SessionErased as error:
+            raise TooLate(meeting=self._feed.id) from error
 
     def withdraw_others(self, keys: Iterable[str]) -> None:
         """What is written beside the turns with these keys is gone: for who has folded all of the meeting's deliveries, and was
@@ -249,7 +257,10 @@ class MeetingSession:
     async def _begun(self) -> Folding:
         """The session, opened where it is not, and again where it was complete. Raises TooLate."""
         if self._status is None:
-            opened = await self._graph.write(begin_session, self._new_session(), self._feed.id, self._worker)
+            try:
+                opened = await self._graph.write(begin_session, self._new_session(), self._feed.id, self._worker)
+            except SessionErased as error:
+                raise TooLate(meeting=self._feed.id) from error
             if opened.status is SessionStatus.COMPLETE:
                 raise TooLate(meeting=self._feed.id)
             await self._look(opened.status, opened.checkpoint)

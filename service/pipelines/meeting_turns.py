@@ -52,13 +52,15 @@ def plan(
     """`told`: turns by key that may be otherwise than written, in the order in which they were told; None: gone. `there`: what
     is written, by message; `labels`: of its voices; `beside`: ids of messages of no turn, which go; of
     those that somebody looked at and put right, none goes without being told gone. `participants`: by track, all that
-    are known."""
+    are known. What was erased stays as it is, whatever is told of it."""
     again: list[TurnThere] = []
     new: list[TurnThere] = []
-    withdrawn = [id for id in beside if id in there and not there[id].is_corrected]
+    withdrawn = [id for id in beside if id in there and not (there[id].is_corrected or there[id].is_erased)]
     for key, turn in told.items():
         id = message_id(session_id, key)
         before = there.get(id)
+        if before is not None and before.is_erased:
+            continue
         if turn is None:
             withdrawn += [id] if before is not None else []
             continue
@@ -71,12 +73,15 @@ def plan(
     moved = {
         turn.message_id: turn.local_speaker for turn in again if turn.local_speaker != there[turn.message_id].local_speaker
     }
+    silent = {turn.local_speaker for turn in there.values()} - {
+        turn.local_speaker for turn in (*there.values(), *again, *new) if not turn.is_erased
+    }
     changes = Changes(
         worded=[turn.message_id for turn in again if turn.text != there[turn.message_id].text],
         moved=moved,
         undecided=[turn.message_id for turn in again if turn.message_id in moved and not turn.is_corrected],
         withdrawn=withdrawn,
-        labels=_labels(participants, labels, session_id),
+        labels={id: label for id, label in _labels(participants, labels, session_id).items() if id not in silent},
     )
     return Plan((*again, *new), len(new), changes)
 
