@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from service.audio import decode
 from service.audio.prosody import prosody
 from service.graph.driver import Graph, Tx
+from service.graph.erase_names import list_noted_names
 from service.graph.personas import find_subject, list_shown
 from service.graph.spaces import lock_space
 from service.graph.write_personas import (
@@ -27,11 +28,12 @@ from service.graph.write_personas import (
     save_affect,
     save_personas,
 )
+from service.memory.erased_names import is_noted
 from service.memory.right_brain.affect import Usual, usual, with_voice
 from service.memory.right_brain.consolidate import ConsolidateConfig, consolidate, target_key
 from service.memory.right_brain.said import description
 from service.pipelines.named import people_named_in
-from service.types.affect import FeelingReader, FeltTurn, Persona, Prosody, SaidFeelings, Shown, TurnAffect
+from service.types.affect import FeelingReader, FeltTurn, Mark, Persona, Prosody, SaidFeelings, Shown, TurnAffect
 from service.types.audio import Segment, Waveform
 from service.types.ids import derived
 
@@ -90,12 +92,23 @@ class RememberPersonas:
                 continue
             said = await self._reader([_as_read(turn) for turn in some], dropped)
             felt = self._felt(turns, some, measured, before, said)
-            await self._graph.write(save_affect, space, felt, self.reader)
+            await self._graph.write(self._save, space, session_id, felt)
             num_read += len(felt)
         if dropped:
             log.info("marks dropped: %s", ", ".join(f"{why}: {number}" for why, number in sorted(dropped.items())))
         await self._graph.write(consolidate_sessions, space, [session_id])
         return SessionFelt(session_id, num_read, tuple(people))
+
+    async def _save(self, tx: Tx, space: str, session_id: str, felt: Sequence[tuple[str, TurnAffect]]) -> None:
+        """Without what concerns somebody who is erased: who called the name keeps their words."""
+        await lock_space(tx, space)
+        noted = await list_noted_names(tx, space, session_id)
+
+        def stays(mark: Mark) -> bool:
+            return not any(is_noted(session_id, noted, text) for text in (mark.target, mark.cause) if text)
+
+        kept = [(person, replace(turn, marks=tuple(filter(stays, turn.marks)))) for person, turn in felt]
+        await save_affect(tx, space, kept, self.reader)
 
     async def _still_willing(self, space: str, turns: Sequence[TurnToFeel]) -> list[TurnToFeel]:
         """Consent may be withdrawn while a session is read: what is not read by then is shown to no reader."""

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from service.graph.driver import Graph, changes, rows
+from service.graph.forget_inferred import INFER_PERSONA
+from service.graph.write_consents import save_consent
 from service.graph.write_people import name_person
 from service.pipelines.entities import RememberEntities
 from service.pipelines.facts import RememberFacts
 from service.pipelines.naming import name_session
+from service.pipelines.personas import RememberPersonas
+from service.types.affect import Aspect, FeltTurn, Mark, SaidFeelings
 from service.types.entities import EntityType, Mention, MentionKind
 from service.types.erasure import Subject, SubjectKind
 from service.types.facts import FactTurn
+from service.types.people import Consent
 from tests.graph.correction_builders import ingest, session_id
 from tests.graph.erase_builders import Household
 from tests.graph.fact_builders import Told, fact_id, tell
@@ -82,6 +88,16 @@ class ReadsDana:
         return {turn.message_id: (dana,) for turn in turns if "Dana" in turn.text}
 
 
+class FeelsForDana:
+    """A FeelingReader that reads the same of every turn."""
+
+    name = "feels-1"
+
+    async def __call__(self, turns: Sequence[FeltTurn], dropped: Counter[str] | None = None) -> dict[str, SaidFeelings]:
+        marks = tuple(Mark(Aspect.ATTITUDE, 0.5, 1.0, target=target) for target in ("Dana", "ladders"))
+        return {turn.message_id: SaidFeelings(0.5, 0.5, marks) for turn in turns}
+
+
 async def texts(graph: Graph, space: str) -> dict[str, str]:
     return {row["id"]: row["text"] for row in await graph.read(rows, TEXTS, space=space) if "erase" not in str(row["id"])}
 
@@ -135,7 +151,14 @@ async def test_what_others_said_is_read_again_and_says_nothing_of_who_is_erased(
     facts = await RememberFacts(graph, EveryTurn(), None)(space, id, again=True)
     entities = await RememberEntities(graph, ReadsDana())(space, id, again=True)
     named = await name_session(graph, space, id)
+    await graph.write(
+        save_consent, space, household.ben, Consent.GRANTED, text_version="1", channel="form", at=datetime.now(UTC),
+        purpose=INFER_PERSONA,
+    )  # fmt: skip
+    await RememberPersonas(graph, FeelsForDana())(space, id, again=True)
     assert await household.left() == []
     assert facts.num_facts == 1 and entities.num_mentions == 0
+    marks = [json.loads(node["marks"]) for node in (await household.dump())["nodes"] if "marks" in node]
+    assert [[mark["target"] for mark in each] for each in marks] == [["ladders"], ["ladders"]]
     called = {node["name"] for node in (await household.dump())["nodes"] if node["labels"] == ["NameProposal"]}
     assert called == {"track ben", "track cleo"} and len(named.proposals) == 2
