@@ -25,4 +25,5 @@ def erase_with(services: Services) -> Erase:
         Files(s.uploads_dir, s.meetings_dir, s.chat_dir),
         forget_mirrored=services.engines.forget_messages,
         embedder=services.text_embedder,
+        marker=services.known_marker,
     )

@@ -72,10 +72,29 @@ RETURN o.id AS id
 LIMIT 1
 """
 
+LIST_MARKED = """
+MATCH (o:OptOut {space: $space, kind: 'account'})
+WHERE o.mark IN $marks AND NOT EXISTS { (:Person)-[:REFUSED]->(o) }
+RETURN DISTINCT o.mark AS mark
+"""
+
 LIST_LOGINS_OF = """
-MATCH (a:Account {space: $space})-[:IS]->(:Person {space: $space, id: $person_id})
-RETURN a.issuer AS issuer, a.subject AS subject
+MATCH (a:Account {space: $space})-[:IS]->(p:Person {space: $space}) WHERE p.id IN $people
+RETURN DISTINCT a.issuer AS issuer, a.subject AS subject
 ORDER BY issuer, subject
+"""
+
+FIND_OPTED_OUT = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people AND any(purpose IN ['remember_voice', 'attribute']
+  WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
+                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } = ['opted_out'])
+RETURN p.id AS id LIMIT 1
+"""
+
+LEAVE_ACCOUNT_MARKS = """
+UNWIND $marks AS mark
+CREATE (o:OptOut {id: randomUUID(), space: $space, created_at: datetime.truncate('month')})
+SET o += {kind: 'account', mark: mark, key: $key}
 """
 
 LIST_KNOWN_OPT_OUTS = """
@@ -161,9 +180,25 @@ async def refuse_marked_account(tx: Tx, space: str, mark: str) -> None:
         raise AccountOptedOut(id=found[0]["id"])
 
 
-async def list_logins_of(tx: Tx, space: str, person_id: str) -> list[tuple[str, str]]:
-    """(issuer, subject) of the logins bound to this very person."""
-    return [(row["issuer"], row["subject"]) for row in await rows(tx, LIST_LOGINS_OF, space=space, person_id=person_id)]
+async def list_marked(tx: Tx, space: str, marks: Sequence[str]) -> frozenset[str]:
+    """Those of `marks` (of Marker.account) that are of logins of who opted out and was erased."""
+    return frozenset(row["mark"] for row in await rows(tx, LIST_MARKED, space=space, marks=list(marks)))
+
+
+async def list_logins_of(tx: Tx, space: str, people: Sequence[str]) -> list[tuple[str, str]]:
+    """(issuer, subject) of the logins bound to these very people."""
+    return [(row["issuer"], row["subject"]) for row in await rows(tx, LIST_LOGINS_OF, space=space, people=list(people))]
+
+
+async def any_opted_out(tx: Tx, space: str, people: Sequence[str]) -> bool:
+    """Whether one of these very people, also of those who were erased, opted out of being known."""
+    return bool(await rows(tx, FIND_OPTED_OUT, space=space, people=list(people)))
+
+
+async def leave_account_marks(tx: Tx, space: str, marks: Sequence[str], key: str) -> None:
+    """Of the logins of somebody who opted out and is erased: bound to nobody. Safe to repeat; the caller holds the lock."""
+    there = await list_marked(tx, space, marks)
+    await tx.run(LEAVE_ACCOUNT_MARKS, space=space, marks=sorted(set(marks) - there), key=key)
 
 
 async def list_known_opt_outs(tx: Tx, scope: ReadScope) -> list[KnownOptOut]:

@@ -73,7 +73,7 @@ async def record_consent(
             for encoder, made in marks:
                 await save_voice_marks(tx, space, person_id, encoder, made)
             if leaves is not None:
-                logins = [leaves.account(space, *login) for login in await list_logins_of(tx, space, person_id)]
+                logins = [leaves.account(space, *login) for login in await list_logins_of(tx, space, [person_id])]
                 await save_account_marks(tx, space, person_id, logins, leaves.id)
             await remake_channel_means(tx, space)
         return consent_id

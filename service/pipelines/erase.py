@@ -16,9 +16,11 @@ from graph_schema.stores import STORES
 from service.errors import NotFound, VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, list_there
+from service.graph.opt_outs import any_opted_out, leave_account_marks, list_logins_of
 from service.graph.receipts import find_receipt_of, save_receipt
 from service.graph.spaces import lock_space
 from service.graph.write_sessions import SessionBusy
+from service.identity.opt_outs import Marker
 from service.pipelines.erase_files import Files
 from service.pipelines.erase_plan import plan
 from service.pipelines.erase_stores import done_in
@@ -57,7 +59,8 @@ class EraseConfig:
 
 class Erase:
     """One a process. `key` is asked for when a receipt is signed; `forget_mirrored` takes messages (ids) of a space out of the
-    engines that mirror it; `embedder` makes context views anew that held what is erased."""
+    engines that mirror it; `embedder` makes context views anew that held what is erased; `marker` as for Accounts: it marks the
+    logins of who opted out."""
 
     def __init__(
         self,
@@ -68,9 +71,10 @@ class Erase:
         *,
         forget_mirrored: Callable[[str, Sequence[str]], Awaitable[None]],
         embedder: Callable[[], Awaitable[TextEmbedder]] | None = None,
+        marker: Callable[[], Marker | None] = lambda: None,
         config: EraseConfig | None = None,
     ) -> None:
-        self._graph, self._key, self._ledger = graph, key, ledger
+        self._graph, self._key, self._ledger, self._marker = graph, key, ledger, marker
         self._config = config or EraseConfig()
         self._sweep = Sweep(graph, files, forget_mirrored, embedder, self._config.sweep)
         self._working = asyncio.Lock()
@@ -109,7 +113,8 @@ class Erase:
             own = await self._graph.read(self._sweep.own, planned)
             people = planned.people if subject.kind is SubjectKind.PERSON else ()
             await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, people)])
-            if await self._graph.write(self._hide, planned, asked):
+            marker = await asyncio.to_thread(self._marker)
+            if await self._graph.write(self._hide, planned, asked, marker):
                 self._sweep.keep(planned, own)
                 return Erasing(id=id, subject=subject, complete=False)
             # who is merged with them has changed: the ledger is told anew who it is of
@@ -210,13 +215,17 @@ class Erase:
             config=self._config.sweep.names,
         )
 
-    async def _hide(self, tx: Tx, before: Erasure, asked: Asked) -> bool:
+    async def _hide(self, tx: Tx, before: Erasure, asked: Asked, marker: Marker | None) -> bool:
         """False where it is of other people than `before`, by now."""
         await lock_space(tx, before.space)
         now = await self._planned(tx, asked, before.id, before.at)
         if now.people != before.people:
             return False
         await hide(tx, now, self._key().id)
+        if marker is not None and now.subject.kind is SubjectKind.PERSON and await any_opted_out(tx, now.space, now.people):
+            logins = await list_logins_of(tx, now.space, now.people)  # also those bound since, and of who is one with them
+            marks = [marker.account(now.space, *login) for login in logins]
+            await leave_account_marks(tx, now.space, marks, marker.id)
         return True
 
     async def _known(self, space: str, subject: Subject) -> Erasing | None:

@@ -4,7 +4,7 @@ other means than the product's: in the dump of the whole space."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import Dump, dump_space
 from service.graph.write_people import name_person
+from service.identity.opt_outs import Marker
 from service.language.chat_cache import AnswerCache
 from service.pipelines.erase import Erase, EraseConfig
 from service.pipelines.erase_files import Files
@@ -127,7 +128,14 @@ class Household:
     def account(self) -> str:
         return derived("account", self.space, "dana")
 
-    def eraser(self, *, batch: int = 500, graph: Graph | None = None, most_elsewhere: int = 100) -> Erase:
+    def eraser(
+        self,
+        *,
+        batch: int = 500,
+        graph: Graph | None = None,
+        most_elsewhere: int = 100,
+        marker: Callable[[], Marker | None] = lambda: None,
+    ) -> Erase:
         async def forget_mirrored(space: str, ids: Sequence[str]) -> None:
             assert space == self.space
             self.forgotten += [id for id in ids if id not in self.forgotten]
@@ -141,9 +149,10 @@ class Household:
             graph or self.graph,
             lambda: load_key(self.folder / "receipts.key"),
             Ledger(self.folder / "erasures.jsonl"),
-            Files(self.folder / "uploads", self.folder / "meetings", self.folder / "chat"),
+            Files(self.folder / "uploads", self.folder / "meetings", self.folder / "chat", self.folder / "tokens.json"),
             forget_mirrored=forget_mirrored,
             embedder=embedder,
+            marker=marker,
             config=EraseConfig(sweep=sweep),
         )
 

@@ -205,10 +205,16 @@ async def test_who_opted_out_and_is_erased_for_real_leaves_a_mark_that_is_nobody
 ) -> None:
     household = await a_household(graph, space, tmp_path)
     await refuse(graph, space, household.dana, evidence="letter of Dana Quill")
+    since, other = AccountKey("zoom", "u-17"), fresh()
+    await Accounts(graph, marker=lambda: MARKER).bind(space, since, household.dana, actor="test", why="")
     (before,) = await graph.read(rows, KEPT, space=space)
     assert before["bound"] > 0
     subject = Subject(SubjectKind.PERSON, household.dana)
-    assert (await household.eraser()(space, subject, asked_by="admin")).complete
+    assert (await household.eraser(marker=lambda: MARKER)(space, subject, asked_by="admin")).complete
+    await graph.write(save_person, space, other, "Somebody")
+    for login in (since, AccountKey("mailto", "dana@example.org")):
+        with pytest.raises(AccountOptedOut):
+            await Accounts(graph, marker=lambda: MARKER).bind(space, login, other, actor="test", why="")
     (kept,) = await graph.read(rows, KEPT, space=space)
     assert kept["marks"] > 0 == kept["bound"]
     assert household.dana not in json.dumps(kept["opt_outs"], default=str)
