@@ -4,12 +4,14 @@ corrections, what meetings' backends sent, and audiences that name them: each em
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from service.graph.driver import Tx, rows
 from service.graph.erase import add_counts
 from service.graph.erase_names import FOREIGN, name_parts
 from service.graph.forget_inferred import INFERRED
+from service.graph.meetings import close_meeting
 from service.graph.spaces import lock_space
 from service.graph.write_audiences import audience_id, forget_unused, readers_text, save_audiences
 from service.types.erasure import Erasure, SubjectKind
@@ -234,6 +236,20 @@ async def list_open(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
     if erasure.subject.kind is SubjectKind.PERSON:
         found += await rows(tx, LIST_OPEN, **asked, people=list(erasure.people))
     return tuple(sorted({row["id"] for row in found}))
+LIST_SILENT_MEETINGS = """
+MATCH (f:Meeting {space: $space, status: 'open'}) WHERE f.id IN $meetings AND f.last_at < $before
+  AND NOT EXISTS { MATCH (:Session {space: $space, id: f.session_id, status: 'open'}) }
+RETURN f.id AS id
+"""
+
+
+async def close_silent_meetings(tx: Tx, erasure: Erasure, *, before: datetime, now: datetime) -> None:
+    """Those of which nothing came since `before`, and nobody takes anything in: whose worker is gone for good."""
+    await lock_space(tx, erasure.space)
+    asked = {"space": erasure.space, "meetings": list(erasure.meetings), "before": before}
+    for row in await rows(tx, LIST_SILENT_MEETINGS, **asked):
+        await close_meeting(tx, row["id"], expires_at=now)
+
 
 
 def _some(what: str, query: str, **more: Any) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from service.graph.driver import Tx
 from service.graph.erase import (
@@ -17,11 +17,16 @@ from service.graph.erase import (
 from service.graph.erase_names import Known, known_as, list_bearers, list_texts_with, list_things_named
 from service.graph.erase_turns import list_facts_seen, list_turns_of
 from service.graph.merges import list_merges
+from service.graph.open_sessions import list_silent
 from service.graph.write_sessions import SessionBusy
 from service.memory.erased_names import Names, is_ordinary, is_word, names_of, parts_of, without_names
 from service.memory.erasure import facts_that_go, named_elsewhere
 from service.types.erasure import Erasure, FactSeen, Subject, SubjectKind
 from service.types.memory import SessionStatus
+
+SILENT = timedelta(days=7)
+"""Without a turn, after which nobody goes on with an open session: meetings are kept 72 h, streams less, and an ingest that was
+broken off is asked for again within days or never. An erasure must not wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ async def plan(
     merge, which widens nothing, lets nobody take away what may be somebody else's. `exactly`: these people, whoever is merged
     with them. A reason keeps no name: the receipt has it.
 
-    Raises NotFound; SessionBusy for a session, or a message of one, that is still written, unless `although_open`."""
+    Raises NotFound; SessionBusy for a session, or a message of one, that is still written, and not SILENT, unless
+    `although_open`."""
     begun = Erasure(id=id, space=space, subject=subject, asked_by=asked_by, why=why, at=at, although=although)
     match subject.kind:
         case SubjectKind.PERSON:
@@ -58,7 +64,7 @@ async def plan(
             found = await _session(tx, begun, although_open)
         case SubjectKind.MESSAGE:
             session, status, people = await get_message_to_erase(tx, space, subject.id)
-            _refuse_open(session, status, although_open)
+            await _refuse_open(tx, begun, session, status, although_open)
             meetings = (await list_sources(tx, space, (session,))).meetings  # whose inbox has its words, too
             found = replace(begun, messages=(subject.id,), sessions=(session,), people=people, meetings=meetings)
         case SubjectKind.FACT:
@@ -114,12 +120,14 @@ async def _words(tx: Tx, space: str, known: Known, texts: int) -> frozenset[str]
 
 async def _session(tx: Tx, begun: Erasure, although_open: bool) -> Erasure:
     status, people = await get_session_to_erase(tx, begun.space, begun.subject.id)
-    _refuse_open(begun.subject.id, status, although_open)
+    await _refuse_open(tx, begun, begun.subject.id, status, although_open)
     sessions = (begun.subject.id,)
     sources = await list_sources(tx, begun.space, sessions)
     return replace(begun, people=people, sessions=sessions, meetings=sources.meetings, uploads=sources.uploads)
 
 
-def _refuse_open(session: str, status: SessionStatus, although_open: bool) -> None:
-    if status is SessionStatus.OPEN and not although_open:
+async def _refuse_open(tx: Tx, begun: Erasure, session: str, status: SessionStatus, although_open: bool) -> None:
+    if status is not SessionStatus.OPEN or although_open:
+        return
+    if not await list_silent(tx, begun.space, [session], before=begun.at - SILENT):
         raise SessionBusy(session_id=session)

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
@@ -24,6 +25,7 @@ from service.graph.erase_traces import (
     STEPS_OF_MEETINGS,
     STEPS_OF_NAMES,
     Step,
+    close_silent_meetings,
     erase_readers,
     forget_bare_people,
     forget_checkpoints,
@@ -44,6 +46,7 @@ from service.graph.erase_turns import (
     list_mirrored,
     list_turns_of,
 )
+from service.graph.open_sessions import list_silent
 from service.graph.settled_sessions import get_settled_session
 from service.graph.spaces import get_space, lock_space
 from service.graph.voices import NEVER, changed_voices
@@ -58,13 +61,17 @@ from service.memory.left_brain.weights import WeightConfig
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.closing import context_texts, embed, spoken_as_told
 from service.pipelines.erase_files import Files
-from service.pipelines.erase_plan import NameConfig, facts_of
+from service.pipelines.erase_plan import SILENT, NameConfig, facts_of
+from service.pipelines.live import give_up
 from service.pipelines.naming import name_again
 from service.types.audio import Samples, TextEmbedder
 from service.types.erasure import OWN_TEXTS, OWN_VECTORS, Erasure, Held, Needles, Probe, SubjectKind
 
 log = logging.getLogger(__name__)
 
+
+GIVEN_UP = "session_given_up"
+"""`error` of a session that an erasure did not wait for any longer."""
 
 @dataclass(frozen=True, slots=True)
 class SweepConfig:
@@ -103,6 +110,7 @@ class Sweep:
 
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
         waits_for = await self._graph.read(list_open, erasure)
+        await self._give_up(erasure)
         turns = await self._graph.read(list_turns_of, erasure)
         if erasure.id not in self._own:  # another process hid it: what there still is
             self.keep(erasure, await self._graph.read(self.own, erasure))
@@ -127,6 +135,17 @@ class Sweep:
         await self._graph.write(add_counts, erasure, gone)
         await self._strings(erasure)
         return waits_for
+
+    async def _give_up(self, erasure: Erasure) -> None:
+        """Sessions that stand open and nobody goes on with are not waited for."""
+        now = datetime.now(UTC)
+        before = now - SILENT
+        asked = {*erasure.sessions, *await self._graph.read(list_open, erasure)}
+        for session in await self._graph.read(list_silent, erasure.space, asked, before=before):
+            log.warning("erasure %s: session %s stands open and is not gone on with: it is given up", erasure.id, session)
+            await self._graph.write(give_up, erasure.space, session, GIVEN_UP)
+        if erasure.meetings:
+            await self._graph.write(partial(close_silent_meetings, before=before, now=now), erasure)
 
     def named_elsewhere(self, erasure: Erasure) -> int:
         """Places that its names stand in where it was not, if they are too many: as the last sweep saw them."""

@@ -7,9 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from service.graph.driver import Graph, changes, rows
+from service.graph.receipts import SessionErased
 from service.graph.write_people import name_person
-from service.graph.write_sessions import fail_session, open_session
+from service.graph.write_sessions import SessionBusy, fail_session, open_session
 from service.identity.router import RouterConfig
 from service.pipelines.closing import CallerKnows, close
 from service.pipelines.folding import Folding
@@ -28,6 +31,7 @@ SAID = [
 ]
 CHECKPOINT = "MATCH (s:Session {space: $space, id: $id}) RETURN s.status AS status, s.checkpoint AS checkpoint"
 EPHEMERAL = "MATCH (s:Space {id: $space}) SET s.anonymous_voices = 'ephemeral'"
+EIGHT_DAYS_LATER = "MATCH (n {space: $space}) WHERE n:Session OR n:Message SET n.created_at = n.created_at - duration('P8D')"
 NO_PEOPLE = "MATCH (p:Person {id: 'erased'}) RETURN p.space AS space"
 TEXTS = "MATCH (m:Message {space: $space, session_id: $id}) RETURN m.text AS text ORDER BY m.index"
 
@@ -53,6 +57,24 @@ async def kept(household: Household, name: str) -> tuple[str, dict[str, Any] | N
     asked = {"space": household.space, "id": session_id(household.space, name)}
     (row,) = await household.graph.read(rows, CHECKPOINT, **asked)
     return row["status"], json.loads(row["checkpoint"])["fold"] if row["checkpoint"] else None
+
+
+async def test_a_session_that_nobody_goes_on_with_keeps_no_erasure_open(graph: Graph, space: str, tmp_path: Path) -> None:
+    for name in ("monday", "tuesday"):
+        await take(await folding(graph, space, name), name, 0, 4)
+    dana = (await speakers(graph, space, "tuesday"))[0] or ""
+    household = Household(graph, space, tmp_path, dana=dana, ben="", cleo="")
+    erase, monday = household.eraser(), Subject(SubjectKind.SESSION, session_id(space, "monday"))
+    person = Subject(SubjectKind.PERSON, dana)
+    with pytest.raises(SessionBusy):
+        await erase(space, monday, asked_by="admin")
+    assert (await erase(space, person, asked_by="admin")).waits_for
+    await graph.write(changes, EIGHT_DAYS_LATER, space=space)
+    assert (await erase(space, monday, asked_by="admin")).complete
+    assert (await erase(space, person, asked_by="admin")).complete and await household.left() == []
+    assert await kept(household, "tuesday") == ("failed", None)
+    with pytest.raises(SessionErased):
+        await folding(graph, space, "monday")
 
 
 async def test_a_session_goes_on_in_which_somebody_was_erased_and_one_that_broke_off_keeps_no_voice(
