@@ -22,7 +22,7 @@ def erase_with(services: Services) -> Erase:
         services.graph,
         partial(load_key, s.receipt_key_file),
         Ledger(s.erasures_file),
-        Files(s.uploads_dir, s.meetings_dir, s.chat_dir),
+        Files(s.uploads_dir, s.meetings_dir, s.chat_dir, s.tokens_file),
         forget_mirrored=services.engines.forget_messages,
         embedder=services.text_embedder,
         marker=services.known_marker,

@@ -68,6 +68,14 @@ RETURN s.external_id AS external_id, s.transcript AS transcript, COLLECT {
 } AS meetings
 """
 
+LIST_ACCOUNTS_OF_SPACE = """
+MATCH (j:Job {space: $space})
+RETURN j.account AS id
+UNION
+MATCH (a:Account {space: $space})
+RETURN a.id AS id
+"""
+
 GET_MESSAGE_TO_ERASE = """
 MATCH (m:Message {space: $space, id: $message_id})-[:IN_SESSION]->(s:Session) WHERE m.erased_at IS NULL
 RETURN s.id AS session_id, s.status AS status, COLLECT { MATCH (p:Person)-[:SPEAKS]->(m) RETURN p.id } AS people
@@ -202,6 +210,11 @@ async def list_sources(tx: Tx, space: str, sessions: Collection[str]) -> Sources
     meetings = sorted({id for row in found for id in row["meetings"]})
     hashes = {given for row in found for given in (row["external_id"], row["transcript"]) if given}
     return Sources(tuple(meetings), tuple(sorted(given for given in hashes if _SHA256.fullmatch(given))))
+
+
+async def list_accounts_of_space(tx: Tx, space: str) -> frozenset[str]:
+    """Ids of the logins that are known there or asked for something, whoever they are bound to; for who erases."""
+    return frozenset(row["id"] for row in await rows(tx, LIST_ACCOUNTS_OF_SPACE, space=space))
 
 
 async def get_session_to_erase(tx: Tx, space: str, session_id: str) -> tuple[SessionStatus, tuple[str, ...]]:

@@ -81,6 +81,15 @@ DETACH DELETE g
 RETURN count(*) AS gone
 """
 
+FORGET_JOBS = """
+MATCH (j:Job {space: $space})
+WHERE j.account IN $accounts AND NOT j.status IN ['queued', 'running'] AND NOT j.kind STARTS WITH 'erase_'
+WITH j LIMIT $limit
+DETACH DELETE j
+RETURN count(*) AS gone
+"""
+"""But for those that asked for erasures: asked again, they are the same, and they tell the receipt's id alone."""
+
 FORGET_LINKS = """
 MATCH (p:Person {space: $space})-[r:IS|MAY_BE|NOT_SAME_AS|MERGED_INTO|ATTENDED|ADDRESSES|SHARES]-() WHERE p.id IN $people
 WITH r LIMIT $limit
@@ -283,6 +292,7 @@ STEPS_OF_A_PERSON: tuple[Step, ...] = (
     _some("names proposed", FORGET_PROPOSALS),
     _some("accounts", FORGET_ACCOUNTS),
     _some("grants", FORGET_GRANTS),
+    _some("jobs", FORGET_JOBS),
     _some("links", FORGET_LINKS),
 )
 STEPS_OF_MEETINGS: tuple[Step, ...] = (_some("deliveries", FORGET_DELIVERIES),)

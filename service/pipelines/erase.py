@@ -75,7 +75,7 @@ class Erase:
         config: EraseConfig | None = None,
     ) -> None:
         self._graph, self._key, self._ledger, self._marker = graph, key, ledger, marker
-        self._config = config or EraseConfig()
+        self._config, self._files = config or EraseConfig(), files
         self._sweep = Sweep(graph, files, forget_mirrored, embedder, self._config.sweep)
         self._working = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -200,7 +200,7 @@ class Erase:
         return self._ledger.add(entries)
 
     async def _planned(self, tx: Tx, asked: Asked, id: str, at: datetime) -> Erasure:
-        return await plan(
+        found = await plan(
             tx,
             asked.space,
             asked.subject,
@@ -214,6 +214,10 @@ class Erase:
             although_open=asked.although_open,
             config=self._config.sweep.names,
         )
+        if asked.subject.kind is not SubjectKind.PERSON:
+            return found
+        tokens = await asyncio.to_thread(self._files.accounts_of, asked.space, found.people)
+        return replace(found, accounts=tuple(sorted({*found.accounts, *tokens})))
 
     async def _hide(self, tx: Tx, before: Erasure, asked: Asked, marker: Marker | None) -> bool:
         """False where it is of other people than `before`, by now."""

@@ -60,7 +60,7 @@ from service.memory.erasure import Fate, fate, is_elsewhere, is_left, redacted, 
 from service.memory.left_brain.weights import WeightConfig
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.closing import context_texts, embed, spoken_as_told
-from service.pipelines.erase_files import Files
+from service.pipelines.erase_files import Files, erase_files
 from service.pipelines.erase_plan import SILENT, NameConfig, facts_of
 from service.pipelines.live import give_up
 from service.pipelines.naming import name_again
@@ -131,8 +131,7 @@ class Sweep:
             await self._graph.write(erase_voices_of_session, erasure)
         await self._meetings(erasure)
         await self._after(erasure)
-        gone = await asyncio.to_thread(self._files.erase, erasure, waits_for)
-        await self._graph.write(add_counts, erasure, gone)
+        await erase_files(self._graph, self._files, erasure, waits_for)
         await self._strings(erasure)
         return waits_for
 

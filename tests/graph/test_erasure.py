@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from service.errors import NotFound
 from service.graph.access import read_scope
+from service.graph.accounts import account_id
 from service.graph.driver import Graph, GraphConfig, changes, rows
 from service.graph.erase_own import Own, count_own_vectors, count_own_words, list_own
 from service.graph.erase_probe import AWAIT_FULL_TEXT
@@ -27,6 +29,7 @@ from service.pipelines.receipts import WITH_ITS_OWN, portable, verified
 from service.types.erasure import Erasing, Erasure, Subject, SubjectKind
 from service.types.facts import Fact, FactKind
 from service.types.ids import fresh
+from service.types.meeting import AccountKey
 from service.types.people import Assurance, Viewer
 from tests.conftest import CREATE_SPACE
 from tests.graph.correction_builders import correct, ingest, message, session_id, speakers
@@ -64,6 +67,24 @@ async def nodes(household: Household) -> dict[str, str]:
     return {row["id"]: row["label"] for row in await told(household, NODES)}
 
 
+SENT = """
+CREATE (:Job {id: $space + '/sent', space: $space, created_at: datetime(), kind: 'ingest', key: 'h', account: $account,
+              status: 'complete', result: '{}'})
+"""
+
+
+async def with_a_token(household: Household) -> Path:
+    """Dana has one of her own, which no login in the graph says; what it sent."""
+    tokens = [{"space": household.space, "issuer": "local", "subject": "her-phone", "person_id": household.dana}]
+    (household.folder / "tokens.json").write_text(json.dumps({"tokens": tokens}))
+    account = account_id(household.space, AccountKey("local", "her-phone"))
+    await household.graph.write(changes, SENT, space=household.space, account=account)
+    sent = household.folder / "uploads" / account / ("1" * 64)
+    sent.parent.mkdir()
+    sent.write_text("sound")
+    return sent
+
+
 async def own_of(household: Household, turns: list[str]) -> Own:
     facts = (f"{household.space}/own", f"{household.space}/about")
     of = Erasure(id="", space=household.space, subject=dana(household), asked_by="", why="", at=datetime.now(UTC),
@@ -86,6 +107,7 @@ def dana(household: Household) -> Subject:
 async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_others(household: Household) -> None:
     erase, space = household.eraser(), household.space
     everybody = (household.ben, household.cleo, None)
+    sent = await with_a_token(household)
     before, stood = {person: await read_by(household, person) for person in everybody}, await nodes(household)
     held = await own_of(household, [message(space, "monday", n) for n in (0, 2)])
     assert await asks_with(household, held) == (len(held.vectors), len(held.phrases)), "each of them is found while it is there"
@@ -111,6 +133,7 @@ async def test_a_person_is_hidden_at_once_and_leaves_nothing_but_what_is_of_othe
     assert own <= set(stood) and not own & set(after) and others <= set(after)
     assert {id for id, label in stood.items() if label in ("Message", "Person")} <= set(after), "time, length, a tombstone"
     assert household.forgotten == [message(space, "monday", 0)], "of what an engine mirrors"
+    assert not sent.exists() and f"{space}/sent" in stood and f"{space}/sent" not in after
     assert not list((household.folder / "uploads").glob("*/*")) and not list((household.folder / "chat").glob("*/*"))
     assert all(row["has"] for row in await told(household, CONTEXTS))
 
