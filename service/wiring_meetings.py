@@ -30,5 +30,5 @@ async def writes_with(services: Services, tapes: Tapes) -> WritesWith:
     async def ears() -> Ears:
         return Ears(await services.segmenter(), encoder)
 
-    listens = Listens(tapes, ears, services.ingest)
+    listens = Listens(tapes, ears, services.ingest, marker=services.known_marker)
     return WritesWith(services.graph, gallery, router, encoder.embedding_space, embedder, afterwards, listens)

@@ -14,12 +14,14 @@ from pathlib import Path
 from service.audio.given import GivenSegment, given_turns
 from service.audio.live_sound import join, mix, side_by_side
 from service.audio.segmentation import Segmenter
+from service.graph.accounts import canonical
 from service.graph.driver import Graph, Tx
-from service.graph.opt_outs import list_refusals
+from service.graph.opt_outs import list_marked, list_refusals
 from service.graph.spaces import lock_space
 from service.graph.write_meetings import Changes, TurnThere, list_heard, list_turns_there, save_changes
 from service.graph.write_reassignments import forget_identities, list_tracks_held
 from service.graph.write_sessions import NewMessage
+from service.identity.opt_outs import Marker
 from service.identity.router import NO_TRACK, RouterConfig
 from service.memory.left_brain.weights import WeightConfig
 from service.memory.meeting import Doubt, Kind, Participant, Turn
@@ -29,7 +31,7 @@ from service.pipelines.folding import Folding
 from service.pipelines.hearing import HeardTurn, HearingConfig, heard_turns
 from service.pipelines.ingest import Ingest, IngestRequest, evidence_of
 from service.pipelines.meeting_tapes import Stream, Tape, Tapes
-from service.pipelines.meeting_turns import message_id
+from service.pipelines.meeting_turns import message_id, signed_in
 from service.pipelines.stopwatch import Stopwatch
 from service.pipelines.twins import Twinned, twins
 from service.types.audio import SpeakerEmbedding, SpeakerEncoder, SpeakerTurn
@@ -61,6 +63,8 @@ class Listens:
     ingest: Callable[[], Awaitable[Ingest]]
     """For meetings of which nothing but sound came."""
     config: VoicesConfig = field(default_factory=VoicesConfig)
+    marker: Callable[[], Marker | None] = lambda: None
+    """As for Accounts: whose logins are of who opted out."""
     one: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
     """One meeting is heard after the other: the next ones' words are waited for, not their voices."""
 
@@ -98,7 +102,8 @@ class MeetingSound:
         ears = await self.listens.ears()
         told = {message_id(session_id, turn.key): turn for turn in self.turns}
         refused, _ = await self.graph.read(list_refusals, space)
-        may_be_heard = [turn for turn in there if turn.speaker_id not in refused]
+        marked = await self._marked(session_id, participants)
+        may_be_heard = [turn for turn in there if turn.speaker_id not in refused and turn.local_speaker not in marked]
         found = await asyncio.to_thread(self._listen, ears, tapes, told, may_be_heard, zero, participants)
         new = [t for t in there if t.message_id in found and t.message_id not in done and not t.is_corrected]
         free = _free(told, participants)
@@ -113,6 +118,20 @@ class MeetingSound:
                 for one in (evidence_of(message, found[message.id].embedding, found[message.id].narrow, ()),)
             ]
             await folding.take(messages, evidence)
+
+    async def _marked(self, session_id: str, participants: Mapping[str, Participant]) -> frozenset[str]:
+        """Local speakers who came with the login of somebody who opted out and was erased: it is nobody's, and a mark alone."""
+        marker = await asyncio.to_thread(self.listens.marker)
+        if marker is None:
+            return frozenset()
+        came = [
+            (marker.account(self.space, one.issuer, one.subject), signed.local_speaker)
+            for signed in signed_in(participants, session_id, 0.0)
+            if signed.local_speaker is not None
+            for one in map(canonical, signed.accounts)
+        ]
+        marks = await self.graph.read(list_marked, self.space, [mark for mark, _ in came])
+        return frozenset(speaker for mark, speaker in came if mark in marks)
 
     async def alone(self, zero: datetime | None, title: str | None, zone: str | None) -> None:
         """Of a meeting of which no words came: its sound is ingested as a recording, each stream a channel where there are not

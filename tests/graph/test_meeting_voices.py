@@ -14,8 +14,10 @@ import numpy as np
 from service.audio import decode
 from service.graph.deliveries import meeting_id, save_meetings
 from service.graph.driver import Graph, rows
+from service.graph.opt_outs import leave_account_marks
 from service.graph.spaces import ensure_space
 from service.graph.write_people import save_person
+from service.identity.opt_outs import Marker
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
 from service.pipelines.accounts import Accounts
@@ -109,7 +111,7 @@ async def send(tapes: Tapes, space: str, pieces: Sequence[Heard], connection: st
         await tapes.hear(origin(space, connection), [piece], BEGAN + timedelta(seconds=(n + 1) * FRAME / SAMPLE_RATE))
 
 
-def listens_with(graph: Graph, tapes: Tapes, *, batch: int = 64) -> WritesWith:
+def listens_with(graph: Graph, tapes: Tapes, *, batch: int = 64, marker: Marker | None = None) -> WritesWith:
     """Who is there may read at once, while the meeting goes on."""
     encoder = models.campplus()
     gallery, router = GalleryReader(graph, encoder.embedding_space), RouterConfig(thresholds=thresholds_for("campplus"))
@@ -123,7 +125,8 @@ def listens_with(graph: Graph, tapes: Tapes, *, batch: int = 64) -> WritesWith:
     async def afterwards() -> Afterwards:
         return Afterwards(graph)
 
-    listens, session = Listens(tapes, ears, ingest, VoicesConfig(batch)), MeetingSessionConfig(read_every=0.0)
+    listens = Listens(tapes, ears, ingest, VoicesConfig(batch), marker=lambda: marker)
+    session = MeetingSessionConfig(read_every=0.0)
     return WritesWith(graph, gallery, router, encoder.embedding_space, None, afterwards, listens, session)
 
 
@@ -335,5 +338,30 @@ async def test_who_refuses_while_the_meeting_goes_on_is_not_listened_to_at_its_e
     hers = {f"Line {n}." for who, n, _, _ in told if who is her}
     found = await turns(graph, space)
     assert {turn["text"] for turn in found if turn["person"] == ana} == hers, "by her login, and no voice had a part in it"
+    kept = await graph.read(rows, KEPT_VOICES, space=space)
+    assert kept and not {row["text"] for row in kept} & hers
+
+
+async def test_with_the_login_of_who_opted_out_and_was_erased_nobody_is_listened_to(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    """Whatever their voice is like: nothing of it is known any more."""
+    tapes, marker = Tapes(tmp_path / "meetings"), Marker(bytes(32))
+    await graph.write(ensure_space, SpaceSettings(space))
+    await graph.write(leave_account_marks, space, [marker.account(space, "zoom", "u-1")], marker.id)  # as an erasure does
+    her = with_login(ANA, "u-1")
+    await send(tapes, space, frames(sample()))
+    await deliver(graph, space, began(title="Weekly"), joined(her), joined(BO))
+    told = [(her if who is ANA else BO, n, start, end) for n, (who, start, end) in enumerate(lines())]
+    for who, n, start, end in told:
+        await deliver(graph, space, said(who, f"Line {n}.", start, end), at=end)
+    await deliver(graph, space, ended(), at=60.0)
+    using = listens_with(graph, tapes, marker=marker)
+    async with a_worker(graph, space, tmp_path, using=using, listen=True) as worker:
+        await worker.settle(PATIENCE)
+    hers = {f"Line {n}." for who, n, _, _ in told if who is her}
+    found = await turns(graph, space)
+    assert {(turn["person"], turn["reason"]) for turn in found if turn["text"] in hers} == {(None, "no_sound")}
+    assert any(turn["person"] for turn in found)
     kept = await graph.read(rows, KEPT_VOICES, space=space)
     assert kept and not {row["text"] for row in kept} & hers
