@@ -5,6 +5,7 @@ from __future__ import annotations
 from service.graph.driver import Graph, changes
 from service.graph.loose_ends import LOOKS
 from service.pipelines.audit import HARMLESS, audit
+from tests.graph.cli_builders import Typed
 from tests.graph.correction_builders import ingest, message
 
 BREAK = """
@@ -35,10 +36,11 @@ NAMED = {
 }  # fmt: skip
 
 
-async def test_a_space_is_whole_until_somebody_breaks_it(graph: Graph, space: str) -> None:
+async def test_a_space_is_whole_until_somebody_breaks_it(graph: Graph, space: str, typed: Typed) -> None:
     people = await ingest(graph, space, "monday", [("ana", "Shall we?"), ("ben", "We shall."), ("ana", "Then on we go.")])
     await ingest(graph, space, "tuesday", [("ben", "So we did."), ("ana", "And how.")])
     assert not [end for end in await audit(graph, space) if end.count]
+    assert {end["what"] for end in await typed("audit", "--json")} >= set(LOOKS)
 
     loose = message(space, "monday", 1)
     await graph.write(changes, BREAK, space=space, loose=loose, person=people[0])
@@ -55,3 +57,4 @@ async def test_a_space_is_whole_until_somebody_breaks_it(graph: Graph, space: st
         **{what: (f"{space}/{name}",) for what, name in NAMED.items()},
     }
     assert set(LOOKS) <= set(ends) and [what for what, end in ends.items() if not end.is_fault] == [HARMLESS]
+    await typed("audit", "--json", code=1)
