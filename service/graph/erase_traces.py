@@ -196,6 +196,13 @@ MATCH (s:Session {space: $space}) WHERE s.id IN $sessions AND s.status = 'failed
 REMOVE s.checkpoint, s.thinned_of
 """
 
+LIST_SOURCELESS = """
+UNWIND $sessions AS session
+MATCH (f:Fact {session_id: session})
+WHERE f.space = $space AND NOT EXISTS { (f)-[:EVIDENCED_BY {role: 'source'}]->(:Message) }
+RETURN f.id AS id
+"""
+
 LIST_MEETINGS_OVER = """
 UNWIND $meetings AS meeting
 MATCH (f:Meeting {id: meeting, space: $space, status: 'closed'})
@@ -236,15 +243,6 @@ MATCH (f:Meeting {space: $space, status: 'open'}) WHERE f.id IN $meetings AND f.
 RETURN f.session_id AS id
 """
 
-
-async def list_open(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
-    """Ids of sessions that are still written, in which the person is; and of those that are complete, but for their meeting,
-    whose deliveries are kept until that is closed."""
-    asked = {"space": erasure.space, "sessions": list(erasure.sessions)}
-    found = await rows(tx, LIST_MEETINGS_OPEN, **asked, meetings=list(erasure.meetings))
-    if erasure.subject.kind is SubjectKind.PERSON:
-        found += await rows(tx, LIST_OPEN, **asked, people=list(erasure.people))
-    return tuple(sorted({row["id"] for row in found}))
 LIST_SILENT_MEETINGS = """
 MATCH (f:Meeting {space: $space, status: 'open'}) WHERE f.id IN $meetings AND f.last_at < $before
   AND NOT EXISTS { MATCH (:Session {space: $space, id: f.session_id, status: 'open'}) }
@@ -259,6 +257,15 @@ async def close_silent_meetings(tx: Tx, erasure: Erasure, *, before: datetime, n
     for row in await rows(tx, LIST_SILENT_MEETINGS, **asked):
         await close_meeting(tx, row["id"], expires_at=now)
 
+
+async def list_open(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
+    """Ids of sessions that are still written, in which the person is; and of those that are complete, but for their meeting,
+    whose deliveries are kept until that is closed."""
+    asked = {"space": erasure.space, "sessions": list(erasure.sessions)}
+    found = await rows(tx, LIST_MEETINGS_OPEN, **asked, meetings=list(erasure.meetings))
+    if erasure.subject.kind is SubjectKind.PERSON:
+        found += await rows(tx, LIST_OPEN, **asked, people=list(erasure.people))
+    return tuple(sorted({row["id"] for row in found}))
 
 
 def _some(what: str, query: str, **more: Any) -> Step:
@@ -314,6 +321,12 @@ async def forget_dead_letters(tx: Tx, erasure: Erasure, ids: Sequence[str]) -> N
     await lock_space(tx, erasure.space)
     (row,) = await rows(tx, DELETE_DEAD_LETTERS, space=erasure.space, ids=list(ids))
     await add_counts(tx, erasure, {"dead letters": row["gone"]})
+
+
+async def list_sourceless(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
+    """Ids of facts of its sessions that rest on nothing any more: of an erased session all. After the turns."""
+    found = await rows(tx, LIST_SOURCELESS, space=erasure.space, sessions=list(erasure.sessions))
+    return tuple(row["id"] for row in found)
 
 
 async def list_meetings_over(tx: Tx, erasure: Erasure) -> list[str]:

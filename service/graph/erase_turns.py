@@ -63,7 +63,7 @@ RETURN m.id AS id
 
 LIST_PEOPLES_TURNS = """
 MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message) WHERE p.id IN $people
-MATCH (m)-[:IN_SESSION]->(s:Session) WHERE s.status <> 'open'
+  AND NOT EXISTS { (m)-[:IN_SESSION]->(:Session {status: 'open'}) }
 RETURN m.id AS id ORDER BY m.session_id, m.index LIMIT $limit
 """
 
@@ -75,12 +75,6 @@ RETURN m.id AS id ORDER BY m.index LIMIT $limit
 LIST_SINGLE_TURNS = """
 MATCH (m:Message {space: $space}) WHERE m.id IN $ids AND m.erased_at IS NULL
 RETURN m.id AS id ORDER BY m.id LIMIT $limit
-"""
-
-LIST_MIRRORED = """
-UNWIND $ids AS id
-MATCH (m:Message {id: id, space: $space}) WHERE m.mirrored IS NOT NULL
-RETURN m.id AS id
 """
 
 FORGET_ATTACHED = """
@@ -258,11 +252,6 @@ async def next_turns(tx: Tx, erasure: Erasure, limit: int) -> list[str]:
         case _:
             found = await rows(tx, LIST_SINGLE_TURNS, ids=list(erasure.messages), **asked)
     return [row["id"] for row in found]
-
-
-async def list_mirrored(tx: Tx, space: str, ids: Sequence[str]) -> list[str]:
-    """Those of `ids` that an engine has, or had."""
-    return [row["id"] for row in await rows(tx, LIST_MIRRORED, space=space, ids=list(ids))]
 
 
 async def erase_turns(tx: Tx, erasure: Erasure, limit: int, *, half_life_days: float) -> TurnsErased:

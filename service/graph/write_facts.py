@@ -67,8 +67,10 @@ ORDER BY s.started_at, id
 
 SAVE_FACTS = """
 UNWIND $facts AS row
-WITH row WHERE NOT EXISTS { MATCH (s:Session {space: $space, id: $session_id}) WHERE row.id IN s.erased_facts }
+MATCH (s:Session {space: $space, id: $session_id}) WHERE NOT row.id IN coalesce(s.erased_facts, [])
 MATCH (m:Message {space: $space, session_id: $session_id}) WHERE m.id IN row.evidence AND m.erased_at IS NULL
+  AND NOT EXISTS { MATCH (m)<-[:SPEAKS]-(p:Person) WHERE p.tombstone }
+  AND NOT EXISTS { MATCH (e:Erasure {space: $space, subject: m.id}) WHERE e.kind = 'message' }
 WITH row, collect(m) AS evidence WHERE size(evidence) = size(row.evidence)
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.space = $space, f.created_at = datetime(), f.session_id = $session_id
@@ -141,7 +143,7 @@ async def save_facts(
     """Write these facts with their evidence and audience; `vectors`: statement → embedding, in the space `embedder`.
 
     A fact that rests on a message which is not (any more) of this session is not written, nor one that is erased, or rests on
-    what is."""
+    what is, or is hidden to be."""
     await lock_space(tx, space)
     properties = [_properties(fact, extractor, embedder, vectors or {}) for fact in facts]
     batch = [

@@ -36,6 +36,7 @@ from service.graph.erase_traces import (
     list_dead_letters,
     list_meetings_over,
     list_open,
+    list_sourceless,
     save_survivors,
 )
 from service.graph.erase_turns import (
@@ -43,7 +44,6 @@ from service.graph.erase_turns import (
     erase_turns,
     erase_voices_of_session,
     list_facts_seen,
-    list_mirrored,
     list_turns_of,
 )
 from service.graph.open_sessions import list_silent
@@ -69,9 +69,9 @@ from service.types.erasure import OWN_TEXTS, OWN_VECTORS, Erasure, Held, Needles
 
 log = logging.getLogger(__name__)
 
-
 GIVEN_UP = "session_given_up"
 """`error` of a session that an erasure did not wait for any longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepConfig:
@@ -109,8 +109,8 @@ class Sweep:
         """By erasure: places that name them where they were not, and are left until an administrator has looked."""
 
     async def __call__(self, erasure: Erasure) -> tuple[str, ...]:
-        waits_for = await self._graph.read(list_open, erasure)
         await self._give_up(erasure)
+        waits_for = await self._graph.read(list_open, erasure)
         turns = await self._graph.read(list_turns_of, erasure)
         if erasure.id not in self._own:  # another process hid it: what there still is
             self.keep(erasure, await self._graph.read(self.own, erasure))
@@ -119,7 +119,8 @@ class Sweep:
         await self._corrections(erasure, turns)
         await self._mirrors(erasure, turns)
         await self._turns(erasure)
-        await self._facts(replace(erasure, facts=(*erasure.facts, *late)))
+        bare = () if erasure.subject.kind is SubjectKind.FACT else await self._graph.read(list_sourceless, erasure)
+        await self._facts(replace(erasure, facts=(*erasure.facts, *late, *bare)))
         if erasure.subject.kind is SubjectKind.PERSON:
             for step in STEPS_OF_A_PERSON:
                 await self._until_none(step, erasure)
@@ -133,6 +134,7 @@ class Sweep:
         await self._after(erasure)
         await erase_files(self._graph, self._files, erasure, waits_for)
         await self._strings(erasure)
+        await self._mirrors(erasure, turns)  # again: of what was being given to them meanwhile
         return waits_for
 
     async def _give_up(self, erasure: Erasure) -> None:
@@ -233,9 +235,9 @@ class Sweep:
         return len(found)
 
     async def _mirrors(self, erasure: Erasure, turns: Sequence[str]) -> None:
-        mirrored = await self._graph.read(list_mirrored, erasure.space, turns)
-        if mirrored:
-            await self._forget_mirrored(erasure.space, mirrored)
+        """All of them, marked or not: an engine is given messages before they are marked."""
+        if turns:
+            await self._forget_mirrored(erasure.space, turns)
 
     async def _turns(self, erasure: Erasure) -> None:
         while await self._graph.write(self._some_turns, erasure):

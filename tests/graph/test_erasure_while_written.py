@@ -11,6 +11,7 @@ import pytest
 
 from service.graph.driver import Graph, changes, rows
 from service.graph.receipts import SessionErased
+from service.graph.write_facts import fact_id, save_facts
 from service.graph.write_people import name_person
 from service.graph.write_sessions import SessionBusy, fail_session, open_session
 from service.identity.router import RouterConfig
@@ -18,9 +19,10 @@ from service.pipelines.closing import CallerKnows, close
 from service.pipelines.folding import Folding
 from service.pipelines.gallery import GalleryReader
 from service.types.erasure import Subject, SubjectKind
+from service.types.facts import Fact, FactKind
 from tests.builders import VOICE, a_session, evidence_of
-from tests.graph.correction_builders import EMBEDDER, _heard, _message, session_id, speakers
-from tests.graph.erase_builders import Household
+from tests.graph.correction_builders import EMBEDDER, _heard, _message, message, session_id, speakers
+from tests.graph.erase_builders import Household, a_household
 from tests.graph.graph_builders import TEXT_SPACE
 
 SAID = [
@@ -32,6 +34,11 @@ SAID = [
 CHECKPOINT = "MATCH (s:Session {space: $space, id: $id}) RETURN s.status AS status, s.checkpoint AS checkpoint"
 EPHEMERAL = "MATCH (s:Space {id: $space}) SET s.anonymous_voices = 'ephemeral'"
 EIGHT_DAYS_LATER = "MATCH (n {space: $space}) WHERE n:Session OR n:Message SET n.created_at = n.created_at - duration('P8D')"
+FACT = "MATCH (f:Fact {space: $space, id: $id}) RETURN f.id AS id"
+BARE_FACT = """
+CREATE (:Fact {id: $space + '/bare', space: $space, created_at: datetime(), session_id: $session, kind: 'statement',
+               statement: 'It rests on nothing'})
+"""
 NO_PEOPLE = "MATCH (p:Person {id: 'erased'}) RETURN p.space AS space"
 TEXTS = "MATCH (m:Message {space: $space, session_id: $id}) RETURN m.text AS text ORDER BY m.index"
 
@@ -75,6 +82,30 @@ async def test_a_session_that_nobody_goes_on_with_keeps_no_erasure_open(graph: G
     assert await kept(household, "tuesday") == ("failed", None)
     with pytest.raises(SessionErased):
         await folding(graph, space, "monday")
+
+
+async def test_no_fact_is_written_of_what_is_hidden_and_none_keeps_an_erasure_open(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    household = await a_household(graph, space, tmp_path)
+    erase, monday = household.eraser(), session_id(space, "monday")
+
+    async def saved(session: str, index: int, statement: str) -> bool:
+        """Whether it is written, by who read the session before."""
+        fact = Fact(statement, FactKind.STATEMENT, message(space, session, index))
+        await graph.write(save_facts, space, session_id(space, session), [fact], extractor="test")
+        return bool(await graph.read(rows, FACT, space=space, id=fact_id(fact)))
+
+    hidden = [(Subject(SubjectKind.PERSON, household.dana), ("tuesday", 1)),
+              (Subject(SubjectKind.MESSAGE, message(space, "monday", 4)), ("monday", 4)),
+              (Subject(SubjectKind.SESSION, monday), ("monday", 1))]  # fmt: skip
+    for subject, (session, index) in hidden:
+        assert await saved(session, index, "{speaker} said before"), "read before it is hidden"
+        await erase.begin(space, subject, asked_by="admin")
+        assert not await saved(session, index, "{speaker} said since"), subject
+    await graph.write(changes, BARE_FACT, space=space, session=monday)
+    for subject, _ in hidden:
+        assert (await erase(space, subject, asked_by="admin")).complete, subject
 
 
 async def test_a_session_goes_on_in_which_somebody_was_erased_and_one_that_broke_off_keeps_no_voice(
