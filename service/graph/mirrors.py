@@ -79,9 +79,14 @@ RETURN count(m) AS n
 
 SAVE_MIRRORED = """
 UNWIND $messages AS row
-MATCH (m:Message {space: $space, id: row.id})
-SET m.mirrored = [mark IN coalesce(m.mirrored, []) WHERE NOT mark STARTS WITH $engine + '/']
-               + ($engine + '/<space>/' + row.audience)
+OPTIONAL MATCH (m:Message {space: $space, id: row.id}) WHERE EXISTS { (m)-[:FOR]->(:Audience) }
+CALL (m, row) {
+  WITH m, row WHERE m IS NOT NULL
+  SET m.mirrored = [mark IN coalesce(m.mirrored, []) WHERE NOT mark STARTS WITH $engine + '/']
+                 + ($engine + '/<space>/' + row.audience)
+}
+WITH m, row WHERE m IS NULL
+RETURN row.id AS id
 """
 
 FORGET_MARKS = """
@@ -120,10 +125,12 @@ async def count_unmirrored(tx: Tx, space: str, engine: str, text_space: str) -> 
     return int((await rows(tx, for_space(COUNT_UNMIRRORED, text_space), space=space, engine=engine))[0]["n"])
 
 
-async def save_mirrored(tx: Tx, space: str, engine: str, text_space: str, messages: Mapping[str, str]) -> None:
-    """Message id → the audience under which `engine` has it now. Messages that moved meanwhile are listed again."""
+async def save_mirrored(tx: Tx, space: str, engine: str, text_space: str, messages: Mapping[str, str]) -> list[str]:
+    """Message id → the audience under which `engine` has it now. Messages that moved meanwhile are listed again. Ids of those
+    that are nobody's to read any more, since somebody was erased: the engine must not keep them."""
     given = [{"id": id, "audience": audience} for id, audience in messages.items()]
-    await tx.run(for_space(SAVE_MIRRORED, text_space), space=space, engine=engine, messages=given)
+    found = await rows(tx, for_space(SAVE_MIRRORED, text_space), space=space, engine=engine, messages=given)
+    return [row["id"] for row in found]
 
 
 async def forget_marks(tx: Tx, space: str, limit: int) -> int:

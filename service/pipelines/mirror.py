@@ -1,8 +1,9 @@
 """How does an engine come to have what the graph has? Some messages at a time: given to the engine, then marked in the graph.
 
 The mark names the audience under which the engine has a message. What has none, or moved since, is listed and given again;
-so it is the same after any interruption, and two runs at once only do the same twice. An item stands under its old audience
-until then, and the gate of the graph hides it from who may not read it any more.
+so it is the same after any interruption, and two runs at once only do the same twice. An item stands
+under its old audience until then, and the gate of the graph hides it from who may not read it any more. What was erased since
+it was read is taken out again; what a run that ended had given and not marked, the erasing itself takes out.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class Mirror:
         ):
             items = [Item(m.id, m.audience, m.text, m.vector, m.said_at, m.session_id, m.local_speaker) for m in some if m.text]
             await self._engine.index(space, items)
-            await self._graph.write(save_mirrored, space, self.name, self._text_space, {m.id: m.audience for m in some})
+            given = {m.id: m.audience for m in some}
+            if erased := await self._graph.write(save_mirrored, space, self.name, self._text_space, given):
+                await self._engine.forget(space, erased)
             done += len(some)
             progress(0.0, f"{done} messages")
         return Mirrored(self.name, done, await self._graph.read(count_unmirrored, space, self.name, self._text_space))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from service.engines.mem_search import ENGINES, EngineConfig, MemSearch, Wanted, mirror_space, open_engine
-from service.graph.driver import Graph, rows
+from service.graph.driver import Graph, changes, rows
 from service.graph.write_audiences import move_messages
 from service.pipelines.dense import Dense
 from service.pipelines.mirror import Mirror, MirrorConfig, forget_all_marks
@@ -30,6 +30,7 @@ SAID = (
     Said("cleo", "Everybody may borrow this bicycle.", ("*",), session="tuesday"),
     Said("cleo", "I sold the old bicycle.", ("cleo",)),
 )
+HIDE = "MATCH (:Message {id: $id})-[r:FOR]->(:Audience) DELETE r"
 COUNT_MIRRORED = "MATCH (n) WHERE n.group_id STARTS WITH $prefix RETURN count(n) AS n"
 
 
@@ -209,6 +210,12 @@ async def test_a_mirror_broken_off_goes_on_where_it_was(engine: Engine, graph: G
     assert len(await engine.finds(world, "bicycle", "ben")) == 4
 
 
+async def test_what_is_erased_while_an_engine_is_given_it_is_not_kept_there(engine: Engine, graph: Graph) -> None:
+    world = await a_world(graph)
+    assert await Mirror(graph, engine.name, ErasesMeanwhile(engine.search, graph, world), TEXT_SPACE)(world.space)
+    assert set(await engine.finds(world, "bicycle", "ben")) == {0, 2, 3}
+
+
 class BreaksOff:
     """An engine whose connection is lost after some batches, with the batch in it."""
 
@@ -227,6 +234,21 @@ class BreaksOff:
     async def forget(self, *given: object) -> None: ...
 
     async def close(self) -> None: ...
+
+
+class ErasesMeanwhile(BreaksOff):
+    """The second message is hidden once the engine has it, and before it is marked."""
+
+    def __init__(self, engine: MemSearch, graph: Graph, world: World) -> None:
+        super().__init__(engine, after=9)
+        self._graph, self._world = graph, world
+
+    async def index(self, space: str, items: Sequence[object]) -> None:
+        await super().index(space, items)
+        await self._graph.write(changes, HIDE, id=self._world.message(1))
+
+    async def forget(self, *given: object) -> None:
+        await self._engine.forget(*given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
