@@ -28,11 +28,16 @@ MAX_UNFINISHED = 64
 """Requests of one address that are not whole, from the connection on: browsers open six, and who sends what they have is waited
 for no longer than the network takes. Not of a trusted proxy, whose clients are many."""
 
+MAX_OPEN = 256
+"""Connections of one address, websockets not counted, which accounts and HooksConfig.connections limit: an idle one is kept for
+five seconds (uvicorn), and a thousand of them would be all that there are. A meeting's backend keeps a pool of some tens."""
+
 _CLOSED = b"content-length: 0\r\nconnection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + _CLOSED
 TOO_MANY = b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\n" + _CLOSED
 
 _unfinished: Counter[str] = Counter()
+_open: Counter[str] = Counter()
 """By address; one a process."""
 
 
@@ -43,20 +48,27 @@ class BoundedHttp(HttpToolsProtocol):
     _in_head = True
     _head_bytes = 0
     _address: str | None = None
-    """Whose request is not whole yet; None: it is, or is not counted."""
+    """Whose connection it is; None: it is not counted (any more)."""
+    _is_unfinished = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
         self._begin_head()
+        if self.client is None or self.client[0] in _proxies(str(self.config.forwarded_allow_ips)).trusted_hosts:
+            return
+        self._address = network_of(self.client[0])
+        _add(_open, self._address, 1)
         self._begin_request()
+        if _open[self._address] > MAX_OPEN:
+            self._refuse()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_head()
-        self._end_request()
+        self._let_go()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        self._end_request()
+        self._let_go()
         super().handle_websocket_upgrade()
 
     def on_message_complete(self) -> None:
@@ -95,22 +107,28 @@ class BoundedHttp(HttpToolsProtocol):
             self._timer = None
 
     def _begin_request(self) -> None:
-        proxies = _proxies(str(self.config.forwarded_allow_ips)).trusted_hosts
-        if self._address is not None or self.client is None or self.client[0] in proxies:
+        if self._address is None or self._is_unfinished:
             return
-        self._address = network_of(self.client[0])
-        _unfinished[self._address] += 1
-        if _unfinished[self._address] > MAX_UNFINISHED and not self.transport.is_closing():
-            self.transport.write(TOO_MANY)
-            self.transport.close()
+        self._is_unfinished = True
+        _add(_unfinished, self._address, 1)
+        if _unfinished[self._address] > MAX_UNFINISHED:
+            self._refuse()
 
     def _end_request(self) -> None:
-        if self._address is None:
-            return
-        _unfinished[self._address] -= 1
-        if not _unfinished[self._address]:
-            del _unfinished[self._address]
+        if self._address is not None and self._is_unfinished:
+            _add(_unfinished, self._address, -1)
+        self._is_unfinished = False
+
+    def _let_go(self) -> None:
+        self._end_request()
+        if self._address is not None:
+            _add(_open, self._address, -1)
         self._address = None
+
+    def _refuse(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(TOO_MANY)
+            self.transport.close()
 
     def _count(self, size: int) -> None:
         self._head_bytes += size
@@ -121,6 +139,12 @@ class BoundedHttp(HttpToolsProtocol):
     def _abort(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def _add(counts: Counter[str], address: str, number: int) -> None:
+    counts[address] += number
+    if not counts[address]:
+        del counts[address]
 
 
 @cache

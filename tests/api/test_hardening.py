@@ -222,6 +222,10 @@ async def test_one_address_keeps_no_more_requests_unfinished_than_others_can_bea
         async with asyncio.timeout(10):
             while sum(wire._unfinished.values()) > 1:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
+        monkeypatch.setattr(wire, "MAX_OPEN", sum(wire._open.values()))
+        reader, one_more = await asyncio.open_connection("127.0.0.1", api.port)
+        assert (await asyncio.wait_for(reader.read(), 10))[:12] == b"HTTP/1.1 429", "idle ones are counted, too"
+        one_more.close()
     slow[0][1].close()
     slow[3][1].close()
 
