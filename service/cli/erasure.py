@@ -246,8 +246,10 @@ def export(
     if out is not None:
         out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         show({"file": str(out), "erasures": len(lines)}, as_json, lambda: f"{len(lines)} erasures in {out}")
+    elif as_json:
+        show([json.loads(line) for line in lines], as_json, str)
     else:
-        show([json.loads(line) for line in lines], as_json, lambda: "\n".join(lines))
+        typer.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
 @erasures.command("replay")
