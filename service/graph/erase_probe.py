@@ -3,7 +3,7 @@ by id, by name, by vector. What a look finds is mended, then looked for again.""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, LiteralString
 
 from graph_schema.schema import TEXT_SPACES, VOICE_SPACES
@@ -30,7 +30,7 @@ WITH n, near, key, n[key] AS value
 WITH n, near, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
                                WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
 WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id)
-  OR ($named AND NOT key IN ['id', 'session_id', 'audience', 'readers']
+  OR (key IN $tells
       AND (any(part IN $parts WHERE toLower(item) CONTAINS part) OR item =~ $foreign
            OR (near AND any(part IN $words WHERE toLower(item) CONTAINS part)))))
 RETURN elementId(n) AS node, labels(n)[0] AS label, key AS property, value, CASE labels(n)[0]
@@ -51,7 +51,7 @@ WITH n, r, m, key, r[key] AS value
 WITH n, r, m, key, value, CASE WHEN value IS :: STRING NOT NULL THEN [value]
                                WHEN value IS :: LIST<STRING NOT NULL> NOT NULL THEN value ELSE [] END AS items
 WHERE any(item IN items WHERE any(id IN $ids WHERE item CONTAINS id)
-  OR ($named AND (any(part IN $parts WHERE toLower(item) CONTAINS part) OR item =~ $foreign)))
+  OR (key IN $tells AND (any(part IN $parts WHERE toLower(item) CONTAINS part) OR item =~ $foreign)))
 RETURN elementId(r) AS node, type(r) AS label, key AS property, value, true AS is_edge,
        coalesce(n.session_id IN $sessions, false) OR coalesce(m.session_id IN $sessions, false) AS there
 """
@@ -168,13 +168,13 @@ TOMBSTONE = frozenset({"id", "space", "created_at", "tombstone", "revision", "al
 """All that a person has who was erased."""
 
 
-async def scan(tx: Tx, space: str, needles: Needles, wanted: Callable[[Held], bool]) -> list[Held]:
-    """Strings of nodes and edges that may hold an id or a name, but for what others said, where they are `wanted`. At most MOST
-    of each."""
+async def scan(tx: Tx, space: str, needles: Needles, tells: Collection[str], wanted: Callable[[Held], bool]) -> list[Held]:
+    """Strings of nodes and edges that may hold an id or, in the properties `tells`, a name, but for what others said, where
+    they are `wanted`. At most MOST of each."""
     asked: dict[str, Any] = {
         "space": space,
         "ids": list(needles.forms),
-        "named": bool(needles.names or needles.words),
+        "tells": sorted(tells) if needles.names or needles.words else [],
         "parts": name_parts(needles.names),
         "words": name_parts(needles.words),
         "foreign": FOREIGN,

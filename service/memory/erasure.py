@@ -57,6 +57,10 @@ def owes(fact: FactSeen) -> bool:
 # ---- strings
 
 
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 class Fate(Enum):
     """What becomes of the node that a string stands on."""
 
@@ -77,6 +81,36 @@ CHECKPOINT = ("Session", "checkpoint")
 """Of a session that broke off: it goes as a whole, and what is delivered again is heard anew. That of an open one is not looked
 at: whoever writes it holds what it says, and there is no receipt before it is complete."""
 OTHERS_NAMES = frozenset({("Person", "display_name"), ("Person", "aliases")})
+CODES = frozenset({("Session", "error")})
+TELLS = _words_of(
+    """
+    about_words aliases answers attribute body caption captions carried description display_name error evidence
+    external_id headers label marks name normal_name query record reference request result said_to statement subject
+    surface text title trait url value why
+    """
+)
+"""Properties whose strings somebody wrote, and may name somebody."""
+KINDS = _words_of(
+    """
+    about about_precision access account accounts action actor addressed_to affect_by affect_of anonymous_voices
+    asked_by aspect audience beside body_hash body_sha256 by change channel channels checkpoint compared_as connection
+    consent content_hash correction correction_id counts decided_by decision disabled_why document doubts embedder
+    emotion encoder encoder_version entities_by erased_facts erased_names event_id extractor facts facts_by given_id
+    held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings message_id messages
+    mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers reason recorded_by
+    revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by sounds_of source
+    sources space speaker_id stage state status tag tagger target text_version thinned_of token_id transcript twin_of
+    type undone_by uploads voice_access voices waveform webhook_id what words zone
+    """
+)
+"""Those that hold ids, kinds of something, hashes and versions: who is called Link or Complete is not meant there."""
+KEYS = _words_of(
+    "aspect channel decision emotion encoder held how kind policy provider reason role source sources state status type"
+)
+"""The same of keys in JSON."""
+NAMELESS = frozenset({"Webhook", "AudioMemory"})
+NO_NAME = frozenset({"external_id", "subject", "headers", "query", "error", "reference"})
+"""Of TELLS those where a word of a language is no name, even if it is all that stands there."""
 NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by"})
 """Properties that are none where nobody is named."""
 
@@ -104,7 +138,7 @@ def redacted(held: Held, needles: Needles) -> Any:
         return None
     value, (names, words) = held.value, _looked_for(held, needles)
     if held.property == "marks" and isinstance(value, str):
-        marks = [(mark, replace(held, property="mark", value=json.dumps(mark))) for mark in json.loads(value)]
+        marks = [(mark, replace(held, value=json.dumps(mark))) for mark in json.loads(value)]
         kept = [mark for mark, told in marks if not is_left(told, needles)]
         return json.dumps(kept, ensure_ascii=False) if kept else None
     if isinstance(value, list):
@@ -129,7 +163,10 @@ def _nameless(value: str, names: Collection[str], words: Collection[str]) -> str
 def _each(told: Any, names: Collection[str], words: Collection[str]) -> Any:
     """JSON without names, key by key."""
     if isinstance(told, dict):
-        return {without_names(key, names, words): _each(value, names, words) for key, value in told.items()}
+        return {
+            without_names(key, names, words): value if key in KEYS else _each(value, names, words)
+            for key, value in told.items()
+        }
     if isinstance(told, list):
         return [_each(value, names, words) for value in told]
     return without_names(told, names, words) if isinstance(told, str) else told
@@ -166,11 +203,13 @@ def tells(text: str, names: Collection[str]) -> bool:
 
 def _looked_for(held: Held, needles: Needles) -> tuple[Collection[str], Collection[str]]:
     """Which names there, and which words as names."""
-    if held.label == "Webhook" or held.property == "id" or (held.label, held.property) in OTHERS_WORDS | OTHERS_NAMES:
+    place = (held.label, held.property)
+    if held.property not in TELLS or held.label in NAMELESS or place in OTHERS_WORDS | OTHERS_NAMES | CODES:
         return (), ()
     if held.label in KEEPS:
         return (_whole_names(needles.names) if held.property == "why" else ()), ()
-    return needles.names, (needles.words if held.there and not held.is_edge else ())
+    as_names = held.there and not held.is_edge and held.property not in NO_NAME
+    return needles.names, (needles.words if as_names else ())
 
 
 def _whole_names(names: Collection[str]) -> tuple[str, ...]:
@@ -191,8 +230,12 @@ def _told(value: str) -> Any:
 def _texts(told: Any) -> Iterator[str]:
     if isinstance(told, str):
         yield told
-    elif isinstance(told, dict | list):
-        for one in (*told, *told.values()) if isinstance(told, dict) else told:
+    elif isinstance(told, dict):
+        for key, value in told.items():
+            yield key
+            yield from () if key in KEYS else _texts(value)
+    elif isinstance(told, list):
+        for one in told:
             yield from _texts(one)
 
 

@@ -56,7 +56,7 @@ from service.graph.write_macro import save_macro
 from service.graph.write_people import VoiceWrite, save_voices
 from service.identity.policies import recomputed
 from service.memory.erased_names import Names, notes
-from service.memory.erasure import Fate, fate, is_elsewhere, is_left, redacted, survivors_of, tells
+from service.memory.erasure import TELLS, Fate, fate, is_elsewhere, is_left, redacted, survivors_of, tells
 from service.memory.left_brain.weights import WeightConfig
 from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.closing import context_texts, embed, spoken_as_told
@@ -354,7 +354,7 @@ class Sweep:
             elsewhere.add((held.node, held.property))
             return len(elsewhere) <= self._config.names.most_elsewhere
 
-        left = await self._graph.patient(300.0).read(scan, erasure.space, needles, wanted)
+        left = await self._graph.patient(300.0).read(scan, erasure.space, needles, TELLS, wanted)
         if len(elsewhere) <= self._config.names.most_elsewhere:
             return left
         self._elsewhere.setdefault(erasure.id, {})["strings"] = len(elsewhere)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_schema.schema import EDGES, NODES
 from service.memory.erased_names import (
     Names,
     holds,
@@ -21,7 +22,18 @@ from service.memory.erased_names import (
     spans,
     without_names,
 )
-from service.memory.erasure import Fate, facts_that_go, fate, is_elsewhere, is_left, named_elsewhere, redacted, survivors_of
+from service.memory.erasure import (
+    KINDS,
+    TELLS,
+    Fate,
+    facts_that_go,
+    fate,
+    is_elsewhere,
+    is_left,
+    named_elsewhere,
+    redacted,
+    survivors_of,
+)
 from service.types.erasure import FactSeen, Held, Needles
 
 DANA = "0199-77aa"
@@ -125,6 +137,17 @@ def test_others_words_keep_the_name_and_nothing_keeps_the_id() -> None:
     assert fate(held("Query", "text", "What did Dana say?"), NEEDLES) is Fate.STAYS, "others asked it"
     assert is_elsewhere(held("Fact", "statement", "Dana is ill"), NEEDLES)
     assert not is_elsewhere(held("Query", "about", [DANA]), NEEDLES)
+
+
+def test_every_string_of_the_graph_is_one_that_somebody_wrote_or_a_kind_of_something() -> None:
+    strings = {p.name for one in (*NODES, *EDGES) for p in one.properties if p.type in ("string", "list<string>")}
+    assert strings == TELLS | KINDS and not TELLS & KINDS
+    link = Needles((DANA,), ("complete", "link"), ("plan",))
+    for label, property, value in (("Session", "status", "complete"), ("SPEAKS", "decision", "link"), ("Fact", "kind", "plan")):
+        assert not is_left(replace(held(label, property, value), there=True), link)
+    record = json.dumps({"decision": "link", "name": "Link"})
+    assert redacted(held("Correction", "record", record), link) == '{"decision": "link", "name": "[erased]"}'
+    assert not is_left(replace(held("Session", "external_id", "plan"), there=True), link)
 
 
 def test_a_word_is_looked_for_where_they_were_and_as_a_name() -> None:
