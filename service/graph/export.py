@@ -1,5 +1,6 @@
 """What is kept of one person? Read for themselves (their ReadScope), label by label, a page at a time; what others said is told
-as far as they may read it, and what of it is others' is left out."""
+as far as they may read it, and what of it is others' is left out. Of who is erased, and of messages that are, there is nothing
+from the moment they are hidden."""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ ORDER BY id LIMIT $limit
 
 MESSAGES = """
 MATCH (p:Person {space: $space})-[r:SPEAKS]->(m:Message) WHERE p.id IN $ids AND m.id > $after
+  AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
 WITH p, r, m ORDER BY m.id LIMIT $limit
 RETURN m.id AS id, properties(m) AS node, {
   decided: r {.decision, .cosine, .margin, .threshold, .channels, .policy, .encoder},
@@ -114,18 +116,21 @@ ORDER BY id LIMIT $limit
 
 SOUNDS = """
 MATCH (a:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE m.speaker_id IN $ids AND a.of IN $ids AND a.id > $after
+  AND EXISTS { MATCH (m)-[:FOR]->(said_to:Audience) WHERE said_to.id IN $audiences }
 RETURN a.id AS id, properties(a) AS node, {heard_in: m.id} AS more
 ORDER BY id LIMIT $limit
 """
 
 IMAGES = """
 MATCH (i:Image {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE m.speaker_id IN $ids AND i.id > $after
+  AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
 RETURN i.id AS id, properties(i) AS node, {shown_with: m.id} AS more
 ORDER BY id LIMIT $limit
 """
 
 ENTITIES = """
 MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message)<-[said:MENTIONED_IN]-(e:Entity) WHERE p.id IN $ids AND e.id > $after
+  AND EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
 WITH e, collect(DISTINCT m.id) AS messages, collect(DISTINCT said.surface) AS said_as
 RETURN e.id AS id, properties(e) AS node, {
   spoken_of_in: messages, said_as: said_as, theme: head(COLLECT { MATCH (e)-[:IN_SCHEMA]->(t:Schema) RETURN t.label })
@@ -150,7 +155,7 @@ ORDER BY id LIMIT $limit
 
 GRANTS = """
 MATCH (g:Grant {space: $space})-[:LETS_ASK_FOR]->(p:Person) WHERE p.id IN $ids AND g.id > $after
-RETURN g.id AS id, properties(g) AS node, {person_id: p.id} AS more
+RETURN g.id AS id, g {.*, why: CASE WHEN g.by IN $accounts THEN g.why END} AS node, {person_id: p.id} AS more
 ORDER BY id LIMIT $limit
 """
 
@@ -258,6 +263,11 @@ NOT_EXPORTED = {
 }
 """Labels of which nothing is exported, and why."""
 
+LIST_LIVING = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $ids AND coalesce(p.tombstone, false) = false
+RETURN p.id AS id ORDER BY id
+"""
+
 LIST_NAMES = """
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids
 RETURN coalesce(p.aliases, []) + coalesce(p.display_name, []) AS names
@@ -278,12 +288,16 @@ async def list_names_and_logins(tx: Tx, scope: ReadScope) -> tuple[list[str], li
 async def list_section(
     tx: Tx, scope: ReadScope, section: Section, *, names: Sequence[str], accounts: Sequence[str], after: str, limit: int
 ) -> list[dict[str, Any]]:
-    """The next `limit` of a section for the asker themselves (scope.own): maps of `id`, `node` and `more`. `names`: normal."""
+    """The next `limit` of a section for the asker themselves (scope.own): maps of `id`, `node` and `more`. `names`: normal.
+    Nothing more from the moment that they are erased: asked for each page, as the export of much takes a while."""
+    living = [row["id"] for row in await rows(tx, LIST_LIVING, space=scope.space, ids=list(scope.own))]
+    if not living:
+        return []
     return await rows(
         tx,
         section.query,
         space=scope.space,
-        ids=list(scope.own),
+        ids=living,
         audiences=list(scope.audiences),
         names=list(names),
         accounts=list(accounts),
