@@ -108,6 +108,7 @@ KEYS = _words_of(
     "aspect channel decision emotion encoder held how kind policy provider reason role source sources state status type"
 )
 """The same of keys in JSON."""
+IDENTIFIES = frozenset({"external_id", "subject"})
 NAMELESS = frozenset({"Webhook", "AudioMemory"})
 NO_NAME = frozenset({"external_id", "subject", "headers", "query", "error", "reference"})
 """Of TELLS those where a word of a language is no name, even if it is all that stands there."""
@@ -148,6 +149,8 @@ def redacted(held: Held, needles: Needles) -> Any:
         return None if held.property in NOBODYS else ERASED
     if held.label == "LocalSpeaker" and _has_name(held, needles):
         return ERASED
+    if held.property in IDENTIFIES and is_left(held, needles):
+        return f"{ERASED}-{held.node.rpartition(':')[2]}"  # none is there twice
     for form in needles.forms:
         value = _whole(form).sub(ERASED, value)
     return _nameless(value, names, words) if _has_name(held, needles) else value

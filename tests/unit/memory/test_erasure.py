@@ -168,6 +168,8 @@ def test_a_string_is_mended_where_it_stands() -> None:
     assert redacted(held("SPEAKS", "runner_up_id", DANA), NEEDLES) is None
     assert redacted(held("Person", "named_by", DANA), NEEDLES) == "erased"
     assert redacted(held("LocalSpeaker", "label", "Dana (phone)"), NEEDLES) == "erased"
+    rooms = [redacted(Held(f"4:x:{n}", "Session", "external_id", name), NEEDLES) for n, name in enumerate(("Dana", "dana"))]
+    assert rooms == ["erased-0", "erased-1"], "no two sessions have one"
     marks = json.dumps([{"target": "Dana"}, {"target": "ladders"}])
     assert redacted(held("Message", "marks", marks), NEEDLES) == json.dumps([{"target": "ladders"}])
     assert redacted(held("Message", "marks", json.dumps([{"target": "Dana"}])), NEEDLES) is None
