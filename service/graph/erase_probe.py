@@ -251,7 +251,7 @@ async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles, tells: Calla
         looks += [(FOUND_IN_NAMES, {"query": names, "people": people})]
     facts = await rows(tx, LIST_FOUND_FACTS, space=erasure.space, query=f"statement:({names})") if names else []
     counts = [(await rows(tx, query, space=erasure.space, **asked))[0]["n"] for query, asked in looks]
-    return sum(counts) + sum(tells(row["statement"]) for row in facts)
+    return sum(map(int, counts)) + sum(tells(row["statement"]) for row in facts)
 
 
 async def count_by_vector(tx: Tx, erasure: Erasure, voices: Sequence[Samples], texts: Mapping[str, Sequence[Samples]]) -> int:

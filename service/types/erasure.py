@@ -82,7 +82,7 @@ class Probe:
     by_id: int
     """Nodes that have its id and say more than a tombstone or time and length."""
     by_text: int
-    """Messages and facts that the full-text index still gives out for its ids, its names, or the first words of what it said."""
+    """Messages and facts that the full-text index still gives out for its ids, its names, or the first words that it said."""
     by_vector: int
     """Voices and embeddings that a vector index still gives out, for what it held itself and for directions at random."""
     by_scan: int

@@ -11,6 +11,7 @@ REMEMBERING = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakV
 
 FOUND_BY_LOOKING = {
     "service/api/key_sets.py:_tls": "settings of TLS: of no space",
+    "service/api/wire.py:_open": "a client's network: how many of its connections are open",
     "service/api/wire.py:_proxies": "a setting: addresses of proxies",
     "service/api/wire.py:_unfinished": "a client's network: how many of its requests have not ended",
     "service/audio/sounds/spectra.py:mel_weights": "numbers of a filter bank",
