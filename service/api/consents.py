@@ -29,7 +29,9 @@ class ConsentRecordType:
     id: strawberry.ID = strawberry.field(description="Id of the record in the graph.")
     person_id: strawberry.ID = strawberry.field(description="Global id of who said it.")
     purpose: ConsentPurpose = strawberry.field(description="To what.")
-    state: Consent = strawberry.field(description="What they said; of a purpose the newest by `saidAt` holds.")
+    state: Consent = strawberry.field(
+        description="What they said; of a purpose the newest by `saidAt` holds, of several then the last recorded."
+    )
     text_version: str = strawberry.field(description="Version of the text that they were shown.")
     channel: str = strawberry.field(description="How they said so.")
     said_at: datetime = strawberry.field(description="When they said so, UTC.")
