@@ -89,7 +89,8 @@ def holds(text: str, names: Collection[str]) -> bool:
 
 def named(text: str, names: Collection[str], people: Collection[str] = ()) -> bool:
     """Whether one of `names`, which are words, stands in `text` as a name: it is all of it, it has a capital where none had to
-    be, or it is one of `people`, which somebody who read the text says are in it."""
+    be, or it is one of `people`, which somebody who read the text says are in it. German writes every noun with one: there
+    Rose is a name."""
     return next(_meant(text, names, people), None) is not None
 
 
