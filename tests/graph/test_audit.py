@@ -24,7 +24,8 @@ CREATE (:Fact {id: $space + '/fact', space: $space, created_at: datetime(), stat
        (:AudioMemory {id: $space + '/sound', space: $space, created_at: datetime()}),
        (:PersonaNode {id: $space + '/persona', space: $space, created_at: datetime()}),
        (:Consent {id: $space + '/consent', space: $space, created_at: datetime(), state: 'granted'}),
-       (:Erasure {id: $space + '/erasure', space: $space, created_at: datetime(), people: []}),
+       (:Erasure {id: $space + '/erasure', space: $space, created_at: datetime(), touched_at: datetime(), kind: 'person',
+                  subject: 'x', asked_by: 'a', why: '', key: 'of another', people: []}),
        (:Person {id: $space + '/gone', space: $space, created_at: datetime(), tombstone: true, display_name: 'Dana'}),
        (:Person {id: $space + '/once', space: $space, created_at: datetime()})
 """
