@@ -12,7 +12,7 @@ from service.types.meeting import AccountKey
 
 
 class TokensNotRead(VoicegraphError):
-    code = "tokens_unreadable"
+    code = "token_accounts_unreadable"
     says = "{path} is not a file of tokens ({problem}): whose accounts they are cannot be known. Mend it, and ask again."
     http_status = 500
 
