@@ -17,7 +17,7 @@ from service.errors import NotFound, VoicegraphError
 from service.graph.driver import Graph, Tx
 from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, list_there
 from service.graph.opt_outs import any_opted_out, leave_account_marks, list_logins_of
-from service.graph.receipts import find_receipt_of, save_receipt
+from service.graph.receipts import find_receipt, find_receipt_of, save_receipt
 from service.graph.spaces import lock_space
 from service.graph.write_sessions import SessionBusy
 from service.identity.opt_outs import Marker
@@ -258,9 +258,13 @@ class Erase:
     async def _through(self, tx: Tx, erasure: Erasure, probe: Probe, now: datetime) -> Erasing:
         await lock_space(tx, erasure.space)
         counted = await find_erasure(tx, erasure.space, erasure.subject)
-        receipt = signed(counted or erasure, probe, done_in(STORES, erasure.subject.kind), self._key(), now)
-        if counted is not None:
+        if counted is not None and counted.id == erasure.id:
+            receipt = signed(counted, probe, done_in(STORES, erasure.subject.kind), self._key(), now)
             await save_receipt(tx, counted, receipt)
+        elif (given := await find_receipt(tx, erasure.space, erasure.id)) is None:
+            raise NotFound(kind="erasure", id=erasure.id)
+        else:  # another process was through with it first: there is one receipt
+            receipt = given
         return Erasing(id=erasure.id, subject=erasure.subject, complete=True, receipt=receipt)
 
 

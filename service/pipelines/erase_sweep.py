@@ -15,7 +15,7 @@ import numpy as np
 from graph_schema.schema import TEXT_SPACES, VOICE_SPACES
 from service.errors import NotFound
 from service.graph.driver import Graph, Tx
-from service.graph.erase import add_counts
+from service.graph.erase import add_counts, find_erasure
 from service.graph.erase_contexts import list_bare, list_embedders, list_named_in, save_bare
 from service.graph.erase_names import list_texts_naming, note_names
 from service.graph.erase_own import Own, count_own_vectors, count_own_words, list_own
@@ -279,6 +279,7 @@ class Sweep:
 
     async def _after(self, erasure: Erasure) -> None:
         """What rests on what is gone is made anew from what stays."""
+        whole = erasure.subject.kind in (SubjectKind.PERSON, SubjectKind.SESSION)
         for step in STEPS_OF_NAMES:
             await self._until_none(step, erasure)
         for session in await self._graph.read(list_named_in, erasure.space, erasure.sessions):
@@ -288,7 +289,8 @@ class Sweep:
         for session in erasure.sessions:
             for embedder in (embedders[session],) if session in embedders else TEXT_SPACES:
                 await self._contexts(erasure, session, embedder, plain=session not in embedders)
-        if erasure.counts.get("mentions", 0) or erasure.subject.kind in (SubjectKind.PERSON, SubjectKind.SESSION):
+        now = await self._graph.read(find_erasure, erasure.space, erasure.subject) or erasure  # with what went in this sweep
+        if now.counts.get("mentions") or whole:
             await self._graph.patient(300.0).write(save_macro, erasure.space, half_life_days=self._half_life)
 
     async def _named_again(self, tx: Tx, erasure: Erasure, session: str) -> None:

@@ -67,6 +67,15 @@ async def nodes(household: Household) -> dict[str, str]:
     return {row["id"]: row["label"] for row in await told(household, NODES)}
 
 
+LINK = """
+MATCH (gem:Entity {id: $space + '/gem'})-[in:IN_SCHEMA]->(theme:Schema)
+MATCH (melon:Message {id: $melon})
+CREATE (gem)-[:MENTIONED_IN {surface: 'it', kind: 'noun'}]->(melon)
+CREATE (gem)-[:IN_SCHEMA]->(other:Schema {id: theme.id + '2', space: $space, created_at: datetime(), label: 'tools'})
+CREATE (theme)-[:MACRO {weight: 1.0, at: datetime()}]->(other)
+DELETE in
+"""
+LINKED = "MATCH (s:Schema {space: $space})-[:MACRO]->(other:Schema) RETURN other.id AS id"
 TURNS = "MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message) RETURN m.id AS id, p.id AS of"
 SENT = """
 CREATE (:Job {id: $space + '/sent', space: $space, created_at: datetime(), kind: 'ingest', key: 'h', account: $account,
@@ -199,14 +208,19 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
     fact = Fact("{speaker} brought a sweet melon", FactKind.STATEMENT, message(space, "monday", 4))
     await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
     assert fact_id(fact) in await nodes(household)
-    assert (await gone(SubjectKind.FACT, fact_id(fact))).complete
+    both = Subject(SubjectKind.FACT, fact_id(fact))
+    await erase.begin(space, both, asked_by="admin")
+    first, second = await asyncio.gather(*(each.finish(space, both) for each in (erase, household.eraser())))
+    assert first.receipt and first.receipt == second.receipt, "two processes sweep it: there is one receipt"
     await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
     assert fact_id(fact) not in await nodes(household), "read again, it is made no more"
 
     hers = message(space, "monday", 0)
+    await graph.write(changes, LINK, space=space, melon=message(space, "monday", 4))
     done = await gone(SubjectKind.MESSAGE, hers)
     assert done.receipt and done.receipt.counts["facts"] == 2, "its own, and the one that owes a word to it"
     assert not {"I hid the sapphire in the teapot."} & set(await read_by(household, None))
+    assert await told(household, LINKED) == [], "no other turn speaks of both"
     assert "Zanzibar is where I go in May." in await read_by(household, None)
     with pytest.raises(NotFound):
         await gone(SubjectKind.MESSAGE, message(space, "monday", 99))
