@@ -33,6 +33,7 @@ class ExportRuns(VoicegraphError):
 def export_router(runtime: Runtime, limits: ExportLimits = ExportLimits()) -> APIRouter:
     router = APIRouter()
     running: set[str] = set()
+    tokens = runtime.services.settings.tokens_file
 
     @router.post(PATH)
     async def export(request: Request, vectors: bool = False) -> StreamingResponse:
@@ -48,7 +49,7 @@ def export_router(runtime: Runtime, limits: ExportLimits = ExportLimits()) -> AP
         running.add(account)
         try:
             reading = await context.reading()
-            pieces = export_person(reading.graph, reading.scope, actor=account, vectors=vectors)
+            pieces = export_person(reading.graph, reading.scope, actor=account, tokens=tokens, vectors=vectors)
             first = await anext(pieces)  # what is refused is refused before anything is sent
         except BaseException:
             running.discard(account)

@@ -47,7 +47,8 @@ def person(
         beside, size = output.with_name(f".{output.name}.part"), 0
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            async for piece in export_person(services.graph, scope, actor=ACCOUNT, vectors=vectors):
+            tokens = services.settings.tokens_file
+            async for piece in export_person(services.graph, scope, actor=ACCOUNT, tokens=tokens, vectors=vectors):
                 size += file.write(piece)
         beside.replace(output)
         return scope.own[0], size

@@ -3,10 +3,12 @@ is read: no page of it waits in memory for the next. Only for themselves, and li
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from service.graph.audit import save_audit_event
 from service.graph.driver import Graph
 from service.graph.export import NOT_EXPORTED, SECTIONS, Section, list_names_and_logins, list_section
 from service.graph.personas import find_subject
+from service.pipelines.token_accounts import accounts_of
 from service.types.ids import fresh
 from service.types.names import normal
 
@@ -42,10 +45,16 @@ class NotTheirs(VoicegraphError):
 
 
 async def export_person(
-    graph: Graph, scope: ReadScope, *, actor: str, vectors: bool = False, config: ExportConfig = ExportConfig()
+    graph: Graph,
+    scope: ReadScope,
+    *,
+    actor: str,
+    tokens: Path,
+    vectors: bool = False,
+    config: ExportConfig = ExportConfig(),
 ) -> AsyncIterator[str]:
-    """The document in pieces of text, once it is in the audit who had it. `scope`: of the person themselves. Raises NotTheirs
-    before the first piece.
+    """The document in pieces of text, once it is in the audit who had it. `scope`: of the person themselves; `tokens`: the file
+    that says which accounts are theirs by tokens. Raises NotTheirs and TokensNotRead before the first piece.
 
     Who is merged with them unconfirmed is somebody else until that is confirmed. What others said is in it as far as they may
     read it; vectors only if asked for."""
@@ -55,6 +64,7 @@ async def export_person(
     person, at = scope.own[0], datetime.now(UTC)
     await graph.write(save_audit_event, scope.space, actor=actor, action="export", target=person, why="", occasion=fresh())
     called, accounts = await graph.read(list_names_and_logins, scope)
+    accounts = sorted({*accounts, *await asyncio.to_thread(accounts_of, tokens, scope.space, scope.own)})
     names = sorted({normal(name) for name in called})
     head = {"format": FORMAT, "space": scope.space, "person_id": person, "at": at.isoformat(), "vectors": vectors}
     yield json.dumps(head, ensure_ascii=False)[:-1]

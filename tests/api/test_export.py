@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from graph_schema.schema import NODES
+from service.api.tokens import account_id
 from service.graph.driver import changes, rows
 from service.graph.export import NOT_EXPORTED, SECTIONS
 from service.pipelines.export import VECTORS
@@ -38,6 +39,9 @@ EDGES = {
     "PersonaNode": "(p)-[:HAS_PERSONA]->(n)",
 }
 """Label → how one of Ana's hangs together."""
+BY_A_TOKEN = """
+CREATE (:Job {id: $id, space: $space, created_at: datetime(), kind: 'ingest', key: 'k', account: $account, status: 'complete'})
+"""
 BY_ID = {
     "Query": ("asked_by", "$ana"),
     "Correction": ("people", "[$ana, $ben]"),
@@ -119,8 +123,10 @@ def test_every_label_is_exported_or_said_why_not() -> None:
 async def test_somebody_gets_everything_of_themselves_and_nothing_of_others(api: Api) -> None:
     world = await planted(api)
     ana = api.token("ana", person_id=world.person("ana"))
+    job = {"account": account_id(api.space, "local", "ana"), "id": f"{api.space}/by-her-token"}
+    await api.services.graph.write(changes, BY_A_TOKEN, space=api.space, **job)
     status, found = await exported(api, ana)
-    assert status == 200
+    assert status == 200 and job["id"] in {one["id"] for one in found["jobs"]}, "of an account that no login says"
     declared = {node.label: {p.name for p in node.properties} for node in NODES}
     for section in SECTIONS:
         assert found[section.name], f"nothing in {section.name}"
