@@ -206,9 +206,7 @@ async def give_up(tx: Tx, space: str, session_id: str, error: str) -> None:
     await move_messages(tx, space, {turn.message_id: narrow(turn.speaker_id) & own for turn in turns})
 
 
-async def _read(
-    tx: Tx, space: str, session_id: str, given: Sequence[Attendance]
-) -> tuple[list[OpenTurn], list[KnownPerson]]:
+async def _read(tx: Tx, space: str, session_id: str, given: Sequence[Attendance]) -> tuple[list[OpenTurn], list[KnownPerson]]:
     turns = await list_open_turns(tx, space, session_id)
     people = {t.speaker_id for t in turns if t.speaker_id} | {a.person_id for a in given}
     return turns, await list_known_people(tx, space, sorted(people))
