@@ -237,15 +237,14 @@ async def count_by_id(tx: Tx, erasure: Erasure) -> int:
 
 
 async def count_by_text(tx: Tx, erasure: Erasure, needles: Needles, tells: Callable[[str], bool]) -> int:
-    """What the full-text indexes give out for its ids and names; of messages for ids only: others may have called the name.
-    `tells`: whether a statement that the index gives does tell of it; it knows no capitals."""
+    """What the full-text indexes give out for ids of people (they stand among readers) and names; of messages for ids only:
+    others may have called the name. `tells`: whether a statement that the index gives does tell of it; it knows no capitals."""
     await tx.run(AWAIT_FULL_TEXT)
     ids = " ".join(f'"{id.replace("-", "")}"' for id in needles.ids)
     names = " ".join(f'"{name}"' for name in needles.names if not set(name) & set('"\\'))
     people = list(erasure.people) if erasure.subject.kind.value == "person" else []
     looks: list[tuple[str, dict[str, Any]]] = [
-        (FOUND_IN_MESSAGES, {"query": f"readers:({ids})"}),
-        (FOUND_IN_FACTS, {"query": f"readers:({ids})"}),
+        (query, {"query": f"readers:({ids})"}) for query in (FOUND_IN_MESSAGES, FOUND_IN_FACTS) if people
     ]
     if names:
         looks += [(FOUND_IN_NAMES, {"query": names, "people": people})]
