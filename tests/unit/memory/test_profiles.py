@@ -10,7 +10,7 @@ from service.memory.statements import rendered, without_people
 from service.types.facts import FactKind, KnownFact
 from service.types.people import Person
 
-ANA = Person("ana", "Ana", (), "named", 3, 9.0, (), datetime(2026, 5, 1, tzinfo=UTC))
+ANA = Person("ana", "Ana", (), "named", datetime(2026, 5, 1, tzinfo=UTC))
 BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
 
 
