@@ -155,6 +155,11 @@ NODES: tuple[Node, ...] = (
         Property("sounds_by", "string", "tagger that listened for sounds; none: not yet"),
         Property("sounds_of", "list<string>", "ids of the people whose turns it listened to"),
         Property("erased_facts", "list<string>", "ids of facts that were erased: reading it again makes them no more"),
+        Property(
+            "erased_sources",
+            "list<string>",
+            "ids of the turns these were said in: reading them again makes no fact that is not there already",
+        ),
         Property("erased_names", "list<string>", "hashes of names that others call in it: nothing is read of whom they are"),
         Property("checkpoint", "string", "JSON: how far the fold has been written, and its state beyond the graph"),
         Property(

@@ -151,6 +151,9 @@ DELETE r
 NOTE_ERASED_FACT = """
 MATCH (s:Session {space: $space, id: $session_id})
 SET s.erased_facts = [id IN coalesce(s.erased_facts, []) WHERE id <> $fact_id] + $fact_id
+WITH s
+MATCH (:Fact {space: $space, id: $fact_id})-[:EVIDENCED_BY {role: 'source'}]->(m:Message)
+SET s.erased_sources = [id IN coalesce(s.erased_sources, []) WHERE id <> m.id] + m.id
 """
 
 COUNT_HIDDEN = """

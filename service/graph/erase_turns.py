@@ -168,10 +168,11 @@ NOTE_ERASED_FACTS = """
 UNWIND $ids AS id
 MATCH (f:Fact {id: id, space: $space})-[:EVIDENCED_BY {role: 'source'}]->(m:Message) WHERE m.erased_at IS NULL
 MATCH (s:Session {space: $space, id: f.session_id})
-WITH s, collect(f.id) AS gone
-SET s.erased_facts = [id IN coalesce(s.erased_facts, []) WHERE NOT id IN gone] + gone
+WITH s, collect(f.id) AS gone, collect(DISTINCT m.id) AS sources
+SET s.erased_facts = [id IN coalesce(s.erased_facts, []) WHERE NOT id IN gone] + gone,
+  s.erased_sources = [id IN coalesce(s.erased_sources, []) WHERE NOT id IN sources] + sources
 """
-"""Of those whose words stay: reading these again makes them no more."""
+"""Of those whose words stay: reading these again makes them no more, in whatever words (`save_facts`)."""
 
 FORGET_FACTS = """
 UNWIND $ids AS id

@@ -226,8 +226,8 @@ SECTIONS: tuple[Section, ...] = (
         SESSIONS,
         frozenset(
             {"roster", "addressed_to", "sounds_of", "checkpoint", "thinned_of", "content_hash", "external_id", "transcript",
-             "erased_facts", "erased_names", "words_left_out", "captions_mended", "facts_by", "entities_by", "sounds_by",
-             "encoder", "embedder", "error"}
+             "erased_facts", "erased_sources", "erased_names", "words_left_out", "captions_mended", "facts_by", "entities_by",
+             "sounds_by", "encoder", "embedder", "error"}
         ),
     ),
     Section("messages", "Message", MESSAGES, frozenset({"readers", "audience", "mirrored", "speaker_id"})),

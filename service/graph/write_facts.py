@@ -68,6 +68,7 @@ ORDER BY s.started_at, id
 SAVE_FACTS = """
 UNWIND $facts AS row
 MATCH (s:Session {space: $space, id: $session_id}) WHERE NOT row.id IN coalesce(s.erased_facts, [])
+  AND (EXISTS { MATCH (:Fact {id: row.id}) } OR NOT any(id IN row.evidence WHERE id IN coalesce(s.erased_sources, [])))
 MATCH (m:Message {space: $space, session_id: $session_id}) WHERE m.id IN row.evidence AND m.erased_at IS NULL
   AND NOT EXISTS { MATCH (m)<-[:SPEAKS]-(p:Person) WHERE p.tombstone }
   AND NOT EXISTS { MATCH (e:Erasure {space: $space, subject: m.id}) WHERE e.kind = 'message' }
@@ -143,7 +144,9 @@ async def save_facts(
     """Write these facts with their evidence and audience; `vectors`: statement → embedding, in the space `embedder`.
 
     A fact that rests on a message which is not (any more) of this session is not written, nor one that is erased, or rests on
-    what is, or is hidden to be."""
+    what is, or is hidden to be. Of a message that a fact was erased of, and with it as context, none is written that is not
+    there already: what is erased might be said again in other words, and be of another kind in them. What else such a message
+    says is then only known as it was read before."""
     await lock_space(tx, space)
     properties = [_properties(fact, extractor, embedder, vectors or {}) for fact in facts]
     batch = [

@@ -95,12 +95,12 @@ KINDS = _words_of(
     about about_precision access account accounts action actor addressed_to affect_by affect_of anonymous_voices
     asked_by aspect audience beside body_hash body_sha256 by change channel channels checkpoint compared_as connection
     consent content_hash correction correction_id counts decided_by decision disabled_why document doubts embedder
-    emotion encoder encoder_version entities_by erased_facts erased_names event_id extractor facts facts_by given_id
-    held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings message_id messages
-    mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers reason recorded_by
-    revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by sounds_of source
-    sources space speaker_id stage state status tag tagger target text_version thinned_of token_id transcript twin_of
-    type undone_by uploads voice_access voices waveform webhook_id what words zone
+    emotion encoder encoder_version entities_by erased_facts erased_names erased_sources event_id extractor facts facts_by
+    given_id held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings
+    message_id messages mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers
+    reason recorded_by revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by
+    sounds_of source sources space speaker_id stage state status tag tagger target text_version thinned_of token_id
+    transcript twin_of type undone_by uploads voice_access voices waveform webhook_id what words zone
     """
 )
 """Those that hold ids, kinds of something, hashes and versions: who is called Link or Complete is not meant there."""

@@ -77,6 +77,7 @@ DELETE in
 """
 LINKED = "MATCH (s:Schema {space: $space})-[:MACRO]->(other:Schema) RETURN other.id AS id"
 TURNS = "MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message) RETURN m.id AS id, p.id AS of"
+OF_A_TURN = "MATCH (f:Fact {space: $space})-[:EVIDENCED_BY]->(:Message {id: $melon}) RETURN f.id AS id"
 SENT = """
 CREATE (:Job {id: $space + '/sent', space: $space, created_at: datetime(), kind: 'ingest', key: 'h', account: $account,
               status: 'complete', result: '{}'})
@@ -199,6 +200,18 @@ async def kill_a_sweep(household: Household, config: GraphConfig, *, after: int)
     assert await process.wait() == -signal.SIGKILL
 
 
+async def read_again(household: Household) -> set[str]:
+    """Ids of the facts of Cleo's turn on Monday, once others have read it, in other words and kinds, and with the next."""
+    space, melon = household.space, message(household.space, "monday", 4)
+    worded = [
+        Fact("{speaker} had a melon, a sweet one, with them", FactKind.STATEMENT, melon),
+        Fact("{speaker} likes sweet melons", FactKind.PREFERENCE, melon, attribute="feeling about melons", value="likes"),
+        Fact("the sweet melon was {speaker}'s", FactKind.STATEMENT, message(space, "monday", 3), context=(melon,)),
+    ]
+    await household.graph.write(save_facts, space, session_id(space, "monday"), worded, extractor="model:x")
+    return {row["id"] for row in await told(household, OF_A_TURN, melon=melon)}
+
+
 async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(household: Household) -> None:
     space, erase, graph = household.space, household.eraser(), household.graph
 
@@ -214,6 +227,7 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
     assert first.receipt and first.receipt == second.receipt, "two processes sweep it: there is one receipt"
     await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
     assert fact_id(fact) not in await nodes(household), "read again, it is made no more"
+    assert await read_again(household) == {f"{space}/plain"}, "nor in other words, and what was read beside it stays"
 
     hers = message(space, "monday", 0)
     await graph.write(changes, LINK, space=space, melon=message(space, "monday", 4))
