@@ -18,6 +18,7 @@ from service.api.outcomes import Conflict, InvalidInput, NotAllowed, NotFound
 from service.errors import InvalidInput as BadInput
 from service.errors import VoicegraphError
 from service.graph.spaces import ensure_space, find_space, save_space
+from service.graph.write_consents import find_state
 from service.pipelines.consents import record_consent
 from service.pipelines.enrol import VoiceKnown, rename
 from service.types.people import (
@@ -97,10 +98,13 @@ class NamedType:
     person_id: strawberry.ID = strawberry.field(description="Global id of the person.")
 
 
-@strawberry.type(name="ConsentRecorded", description="A consent was recorded, and obeyed at once.")
+@strawberry.type(name="ConsentRecorded", description="A consent was recorded, and what holds now is obeyed.")
 class ConsentRecordedType:
     person_id: strawberry.ID = strawberry.field(description="Global id of the person.")
     consent_id: strawberry.ID = strawberry.field(description="Id of the record in the graph.")
+    state: Consent = strawberry.field(
+        description="What holds now, of what they said to this purpose: another than was recorded, if they said that later."
+    )
 
 
 @strawberry.input(description="What somebody agreed to, and how.")
@@ -108,7 +112,7 @@ class ConsentInput:
     text_version: str = strawberry.field(description="Version of the text they agreed to.")
     channel: str = strawberry.field(description="How they said so: spoken, form, paper, …")
     said_at: datetime | None = strawberry.field(
-        default=None, description="When, with its zone; now unless told. Of a purpose the newest holds."
+        default=None, description="When, with its zone; now unless told, and not ahead of it. Of a purpose the newest holds."
     )
     evidence: str | None = strawberry.field(default=None, description="What proves it: where the form is, who heard it, …")
     evidence_upload_id: strawberry.ID | None = strawberry.field(
@@ -231,7 +235,8 @@ async def save_consent(
 
     body = {"person": person_id, "state": state, "purpose": purpose, **_plain(agreed)}
     done = await once_per_key(context, principal, "record_consent", key, body, do)
-    return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]))
+    state = await context.services.graph.read(find_state, context.space, person_id, purpose.value)
+    return ConsentRecordedType(person_id=_person(done), consent_id=strawberry.ID(done["consent_id"]), state=state)
 
 
 async def _agreed(context: Context, consent: ConsentInput) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from service.cli.questions import time_of
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import show, table
 from service.errors import NotFound
-from service.types.people import ConsentPurpose
+from service.types.people import Consent, ConsentPurpose
 
 if TYPE_CHECKING:
     from service.types.consents import ConsentRecord, KnownOptOut
@@ -44,13 +44,13 @@ def record(
     evidence: str | None = None,
     said_at: str | None = None,
 ) -> Any:
-    """The person's id. Raises NotFound, InvalidInput."""
+    """The person's id, and the Consent that holds now: another, where they said it later. Raises NotFound, InvalidInput."""
     at = time_of("--said-at", said_at)
 
-    async def work(services: Services) -> str:
+    async def work(services: Services) -> tuple[str, Consent]:
         from service.cli.who import ACCOUNT, the_person
+        from service.graph.write_consents import find_state
         from service.pipelines.consents import record_consent
-        from service.types.people import Consent
         from service.types.plain import short
 
         one = await the_person(services, person)
@@ -67,9 +67,16 @@ def record(
             recorded_by=ACCOUNT,
             marker=services.marker,
         )
-        return one
+        return one, await services.graph.read(find_state, services.settings.space, one, purpose)
 
     return with_services(work, space=space)
+
+
+def _told(recorded: tuple[str, Consent], said: Consent, purpose: ConsentPurpose, as_json: bool, words: str) -> None:
+    id, holds = recorded
+    if holds is not said:
+        words = f"Recorded; but they said another thing later, which holds: {holds}."
+    show({"id": id, "purpose": purpose.value, "state": holds.value}, as_json, lambda: words)
 
 
 @consent.command()
@@ -87,8 +94,8 @@ def give(
 
     Example: voicegraph consent give Nora --purpose remember_voice --consent 2026-11 --evidence "form 17"
     """
-    id = record(person, "granted", purpose, consent, channel, space, evidence, said_at)
-    show({"id": id, "purpose": purpose.value, "state": "granted"}, as_json, lambda: "Recorded.")
+    recorded = record(person, "granted", purpose, consent, channel, space, evidence, said_at)
+    _told(recorded, Consent.GRANTED, purpose, as_json, "Recorded.")
 
 
 @consent.command()
@@ -106,8 +113,8 @@ def withdraw(
 
     Example: voicegraph consent withdraw Nora --purpose attribute --consent 2026-11
     """
-    id = record(person, "withdrawn", purpose, consent, channel, space, evidence, said_at)
-    show({"id": id, "purpose": purpose.value, "state": "withdrawn"}, as_json, lambda: "Recorded; what rested on it is gone.")
+    recorded = record(person, "withdrawn", purpose, consent, channel, space, evidence, said_at)
+    _told(recorded, Consent.WITHDRAWN, purpose, as_json, "Recorded; what rested on it is gone.")
 
 
 @consent.command("opt-out")
@@ -125,8 +132,8 @@ def opt_out(
 
     Example: voicegraph consent opt-out Nora --consent 2026-11
     """
-    id = record(person, "opted_out", purpose, consent, channel, space, evidence, said_at)
-    show({"id": id, "purpose": purpose.value, "state": "opted_out"}, as_json, lambda: "Recorded, and it stands.")
+    recorded = record(person, "opted_out", purpose, consent, channel, space, evidence, said_at)
+    _told(recorded, Consent.OPTED_OUT, purpose, as_json, "Recorded, and it stands.")
 
 
 @consent.command()

@@ -44,7 +44,7 @@ def agree(
 
     Example: voicegraph persona agree Nora --consent 2026-11
     """
-    id = record(person, "granted", "infer_persona", consent, channel, space)
+    id, _ = record(person, "granted", "infer_persona", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded. `voicegraph persona read` reads what was said before.")
 
 
@@ -56,7 +56,7 @@ def withdraw(
 
     Example: voicegraph persona withdraw Nora --consent 2026-11
     """
-    id = record(person, "withdrawn", "infer_persona", consent, channel, space)
+    id, _ = record(person, "withdrawn", "infer_persona", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded; what was inferred is gone.")
 
 

@@ -39,7 +39,7 @@ def agree(
 
     Example: voicegraph sounds agree Nora --consent 2026-11
     """
-    id = record(person, "granted", "keep_audio", consent, channel, space)
+    id, _ = record(person, "granted", "keep_audio", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded. `voicegraph ingest` of a recording that is known listens to it for them.")
 
 
@@ -51,7 +51,7 @@ def withdraw(
 
     Example: voicegraph sounds withdraw Nora --consent 2026-11
     """
-    id = record(person, "withdrawn", "keep_audio", consent, channel, space)
+    id, _ = record(person, "withdrawn", "keep_audio", consent, channel, space)
     show({"id": id}, as_json, lambda: "Recorded; their sounds are gone.")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from graph_schema.schema import VOICE_SPACES
-from service.errors import NotFound
+from service.errors import InvalidInput, NotFound
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, changes, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
@@ -28,6 +28,8 @@ REMEMBER_VOICE, ATTRIBUTE = ConsentPurpose.REMEMBER_VOICE.value, ConsentPurpose.
 """Purposes without which no voice of somebody is kept: the first has to be granted (or the space keep voices of who was never
 asked), the second not refused."""
 REFUSED = (Consent.WITHDRAWN, Consent.OPTED_OUT)
+AHEAD = timedelta(minutes=5)
+"""A clock may be so far ahead of ours. It was said when it reached us: later, it would hold against what is said meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +133,19 @@ async def save_consent(
     *,
     text_version: str,
     channel: str,
-    at: datetime,
+    at: datetime | None = None,
     purpose: str = REMEMBER_VOICE,
     evidence: str | None = None,
     recorded_by: str | None = None,
 ) -> str:
-    """Id of the consent record; what the person said last to this purpose is obeyed in this transaction. `withdrawn` and
+    """Id of the consent record; what the person said last to this purpose, by `at` (now unless told), is obeyed in this
+    transaction, and that may be another than `state`: find_state tells. `withdrawn` and
     `opted_out` take exemplars and voiceprints away, also of whoever is one with them, and what open sessions keep of the voice;
     `granted` lifts the expiry of the exemplars there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO
-    every sound. Of what was said at one time, often a day, what was recorded last is the last. Raises NotFound."""
+    every sound. Of what was said at one time, often a day, what was recorded last is the last. Raises NotFound, InvalidInput
+    (a time to come)."""
     await lock_space(tx, space)
-    at = at.astimezone(UTC)  # Neo4j takes two times in differently written zones for different ones
+    at = _said_at(at, datetime.now(UTC))
     consent_id = await _consent_id(tx, space, person_id, state, purpose, at)
     saved = await rows(
         tx,
@@ -169,6 +173,14 @@ async def save_consent(
         gone = await forget_sounds_of(tx, space, [person_id])
         await save_erased(tx, space, Erased.SOUNDS, people=[person_id], erased=gone, occasion=f"sounds {consent_id}")
     return consent_id
+
+
+def _said_at(at: datetime | None, now: datetime) -> datetime:
+    """In UTC: Neo4j takes two times in differently written zones for different ones."""
+    said = (at or now).astimezone(UTC)
+    if said > now + AHEAD:
+        raise InvalidInput(what="when they said it", given=said.isoformat(), needed="a time that has come")
+    return min(said, now)
 
 
 async def _consent_id(tx: Tx, space: str, person_id: str, state: Consent, purpose: str, at: datetime) -> str:
@@ -241,7 +253,8 @@ async def forget_voiceprints(tx: Tx, space: str, ids: Sequence[str]) -> None:
 
 
 async def save_enrolment(tx: Tx, enrolment: Enrolment) -> RevisionMoved | None:
-    """Write all of it; None when done. Nothing is written when people changed since `read_revision`."""
+    """Write all of it; None when done. Nothing is written when people changed since `read_revision`. Raises InvalidInput when
+    they refused later than they are said to have agreed."""
     space, person_id = enrolment.space, enrolment.person.id
     settings = await lock_space(tx, space)
     if settings.identity_revision != enrolment.read_revision:
@@ -252,5 +265,7 @@ async def save_enrolment(tx: Tx, enrolment: Enrolment) -> RevisionMoved | None:
     await save_consent(tx, space, person_id, Consent.GRANTED, **agreed)
     if await find_state(tx, space, person_id, ATTRIBUTE) in REFUSED:  # who lets their voice be known lets it be told, too
         await save_consent(tx, space, person_id, Consent.GRANTED, **agreed, purpose=ATTRIBUTE)
+    if any([await find_state(tx, space, person_id, one) in REFUSED for one in (REMEMBER_VOICE, ATTRIBUTE)]):
+        raise InvalidInput(what="when they agreed", given=enrolment.at.isoformat(), needed="a time after they refused")
     await save_voices(tx, space, enrolment.voice.voice.space, [enrolment.voice])
     return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
-from service.errors import InvalidInput
 from service.graph.driver import Graph, Tx
 from service.graph.opt_outs import forget_opt_out, list_logins_of, save_account_marks, save_voice_marks
 from service.graph.spaces import bump_revision, lock_space
@@ -22,8 +21,6 @@ from service.types.consents import VoiceMark
 from service.types.people import Consent, ConsentPurpose, Exemplar, OptOuts, PersonVoice, SpaceSettings
 
 OF_VOICES = frozenset({ConsentPurpose.REMEMBER_VOICE, ConsentPurpose.ATTRIBUTE})
-AHEAD = timedelta(minutes=5)
-"""A clock may be so far ahead of ours; what is said later than now would hold against what is said meanwhile."""
 
 Marks = list[tuple[EmbeddingSpace, tuple[VoiceMark, ...]]]
 
@@ -43,14 +40,11 @@ async def record_consent(
     marker: Callable[[], Marker] | None = None,
 ) -> str:
     """Id of the Consent. Withdrawn or opted out, the voice is gone when this returns, also from the means of the channels it
-    was heard on; of INFER_PERSONA, what was inferred; of KEEP_AUDIO every sound. `at`: when they said it; the newest of a
-    purpose holds. `marker`: makes the marks of who refuses to be known, and its key when there is none; None leaves no marks.
+    was heard on; of INFER_PERSONA, what was inferred; of KEEP_AUDIO every sound. `at`: when they said it, now unless told; the
+    newest of a purpose holds, which need not be this one (find_state tells). `marker`: makes the marks of who refuses to be
+    known, and its key when there is none; None leaves no marks.
 
     Raises NotFound, InvalidInput (a time to come), KeyFileUnusable."""
-    now = datetime.now(UTC)
-    when = at or now
-    if when.astimezone(UTC) > now + AHEAD:
-        raise InvalidInput(what="when they said it", given=when.isoformat(), needed="a time that has come")
     of_voice = ConsentPurpose(purpose) in OF_VOICES
     leaves = await asyncio.to_thread(marker) if marker is not None and of_voice and state in REFUSED else None
 
@@ -64,7 +58,7 @@ async def record_consent(
             state,
             text_version=text_version,
             channel=channel,
-            at=when,
+            at=at,
             purpose=purpose,
             evidence=evidence,
             recorded_by=recorded_by,

@@ -13,7 +13,7 @@ from tests.graph.graph_builders import Said, seed
 
 RECORD = """mutation($person: ID!, $state: ConsentState!, $purpose: ConsentPurpose!, $consent: ConsentInput!, $key: String!) {
   recordConsent(personId: $person, state: $state, purpose: $purpose, consent: $consent, idempotencyKey: $key) {
-    __typename ... on Problem { code message } } }"""
+    __typename ... on ConsentRecorded { state } ... on Problem { code message } } }"""
 HISTORY = """query($id: ID) { consents(personId: $id, first: 50) {
   edges { node { personId purpose state textVersion channel saidAt recordedAt evidence } } } }"""
 SET = """mutation($policy: SpacePolicyInput!, $key: String!) { setSpacePolicy(policy: $policy, idempotencyKey: $key) {
@@ -59,6 +59,21 @@ async def test_somebody_says_it_and_sees_what_they_said_and_nobody_else_does(api
     assert await history(api, admin, ana, **{"x-voicegraph-heard-by": ben}) == []
     reader = api.token("reader", scopes=["read_all", "ask"])
     assert await history(api, reader, ana) == await history(api, None, ana) == []
+
+
+async def test_a_refusal_that_an_older_date_leaves_without_effect_is_told_so(api: Api) -> None:
+    world = await seed(api.services.graph, api.space, ("ana",), [Said("ana", "Hello.", ("ana",))])
+    ana = world.person("ana")
+    hers, now = api.token("ana", person_id=ana), datetime.now(UTC)
+
+    async def record(state: str, at: datetime) -> str:
+        said = {"textVersion": "1", "channel": "form", "saidAt": at.isoformat()}
+        given: dict[str, Any] = {"person": ana, "state": state, "purpose": "REMEMBER_VOICE", "consent": said, "key": fresh()}
+        return str((await api.data(RECORD, hers, **given))["recordConsent"]["state"])
+
+    assert await record("GRANTED", now - timedelta(hours=1)) == "GRANTED"
+    assert await record("WITHDRAWN", now - timedelta(hours=2)) == "GRANTED"
+    assert await record("WITHDRAWN", now) == "WITHDRAWN"
 
 
 async def test_how_long_what_is_kept_is_for_anybody_to_see_and_an_administrators_to_set(api: Api) -> None:

@@ -28,6 +28,11 @@ async def test_what_somebody_said_is_recorded_obeyed_and_shown(graph: Graph, spa
     assert "form 17" in await typed("consent", "history", "Ana")
     late = "2199-01-01T00:00+00:00"
     assert "time that has come" in await typed("consent", "give", "Ana", *given, "--said-at", late, code=1)
+    given_now = await typed("consent", "give", "Ana", *given, "--json")
+    assert given_now["state"] == "granted"
+    earlier = ("--said-at", "2026-02-01T09:00+00:00")
+    assert "which holds: granted" in await typed("consent", "withdraw", "Ana", *given, *earlier)
+    assert (await typed("consent", "withdraw", "Ana", *given, *earlier, "--json"))["state"] == "granted"
     assert await typed("consent", "opt-outs", "--json") == [], "no voice of hers was kept, so none is marked"
     assert "not_found" in await typed("consent", "opt-outs", "--remove", "nothing", code=1)
 

@@ -1,16 +1,21 @@
-"""What somebody says twice on one day: the last that was recorded holds, for whoever asks what they said."""
+"""What somebody says twice on one day: the last that was recorded holds, for whoever asks what they said. Nothing is said at
+a time to come."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import service.graph
+from service.errors import InvalidInput
 from service.graph.driver import Graph, rows
 from service.graph.opt_outs import list_refusals
 from service.graph.refusals import any_refused
-from service.graph.write_consents import find_state
+from service.graph.write_consents import find_state, save_consent
 from service.graph.write_people import save_person
 from service.graph.write_reassignments import list_voice_consents
 from service.pipelines.consents import record_consent
@@ -41,6 +46,19 @@ async def test_of_what_is_said_on_one_day_the_last_recorded_holds(graph: Graph, 
     assert {p for p in people if await graph.read(any_refused, space, [p], VOICE)} == refused
     (found,) = await graph.read(rows, COUNT, space=space)
     assert found["count"] == 2 * (2 + 3 + 4 + 4), "the same said again is said once"
+
+
+async def test_what_is_said_by_a_clock_ahead_of_ours_was_said_when_it_came(graph: Graph, space: str) -> None:
+    ana, ahead = fresh(), datetime.now(UTC) + timedelta(minutes=4)
+    await graph.write(save_person, space, ana, "Ana")
+    said: dict[str, Any] = {"space": space, "person_id": ana, "text_version": "1", "channel": "form"}
+    await record_consent(graph, **said, state=Consent.GRANTED, at=ahead)
+    await record_consent(graph, **said, state=Consent.WITHDRAWN)
+    assert await graph.read(find_state, space, ana, VOICE) is Consent.WITHDRAWN
+    with pytest.raises(InvalidInput, match="time that has come"):
+        await graph.write(
+            save_consent, space, ana, Consent.GRANTED, text_version="1", channel="form", at=ahead + timedelta(minutes=2)
+        )
 
 
 def test_every_query_takes_the_same_for_what_was_said_last() -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from service.errors import InvalidInput, NotFound
 from service.graph.driver import Graph, rows
+from service.graph.spaces import ensure_space
 from service.graph.voices import list_voices
+from service.graph.write_people import save_person
 from service.identity.ask import AskConfig
 from service.identity.opt_outs import Marker
 from service.pipelines.clip import NobodySpeaks, SeveralVoices
@@ -31,7 +33,7 @@ from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import IngestRequest
 from service.types.audio import SAMPLE_RATE, Waveform
 from service.types.ids import fresh
-from service.types.people import Consent
+from service.types.people import Consent, SpaceSettings
 from tests import models
 from tests.builders import write_wav
 from tests.graph.ingest_process import an_ingest
@@ -104,6 +106,21 @@ async def test_the_same_clip_again_adds_no_exemplar(graph: Graph, space: str) ->
     await enrolled(graph, space, "Ben", sound("enrol_ben"), person_id=ben)
     (after,) = await people(graph, space)
     assert len(after["exemplars"]) == len(before["exemplars"])
+
+
+@pytest.mark.parametrize(("at", "needed"), [(2099, "a time that has come"), (2020, "a time after they refused")])
+async def test_nobody_is_enrolled_by_what_they_will_say_nor_by_what_they_took_back(
+    graph: Graph, space: str, at: int, needed: str
+) -> None:
+    ben = fresh()
+    await graph.write(ensure_space, SpaceSettings(space))
+    await graph.write(save_person, space, ben, "Ben")
+    await record_consent(graph, space=space, person_id=ben, state=Consent.WITHDRAWN, **AGREED)
+    said: dict[str, Any] = {"at": datetime(at, 1, 1, tzinfo=UTC), "although_opted_out": True, "person_id": ben}
+    with pytest.raises(InvalidInput, match=needed):
+        await enrolled(graph, space, "Benjamin", sound("enrol_ben"), **said)
+    (person,) = await people(graph, space)
+    assert (person["name"], person["exemplars"], person["consents"]) == ("Ben", [], ["withdrawn"])
 
 
 @pytest.mark.parametrize("state", [Consent.WITHDRAWN, Consent.OPTED_OUT])
