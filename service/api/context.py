@@ -130,6 +130,19 @@ class Context(BaseContext):
         self.payer: Payer | None = None
         """Whose bucket it is taken from; nobody's before it is admitted."""
 
+    @classmethod
+    async def admitted(cls, runtime: Runtime, connection: HTTPConnection) -> Context:
+        """Who sends this request, with a point taken for it; where it is refused for what it says of who asks, of the address,
+        and only then: who shares an address with somebody who does that is served all the same.
+
+        Raises RateLimited, InvalidInput, IssuerUnreachable, IssuersUnreadable."""
+        try:
+            context = await cls(runtime, Credentials.of(connection.headers)).prepared()
+        except VoicegraphError:
+            runtime.rates.take(address_of(connection))
+            raise
+        return context.admit(connection)
+
     async def prepared(self) -> Context:
         """Before anything is asked of it: with what must be fetched to know who asks. Raises IssuerUnreachable."""
         await self.runtime.bearers.prepare(self.credentials.token)

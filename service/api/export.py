@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from service.api.context import Context, Credentials, NotAllowed, Runtime
+from service.api.context import Context, NotAllowed, Runtime
 from service.errors import VoicegraphError
 from service.pipelines.export import export_person
 
@@ -38,7 +38,7 @@ def export_router(runtime: Runtime, limits: ExportLimits = ExportLimits()) -> AP
     @router.post(PATH)
     async def export(request: Request, vectors: bool = False) -> StreamingResponse:
         """Of the person whose token it is; nobody else's, also for an administrator. One at a time; it stands in the audit."""
-        context = (await Context(runtime, Credentials.of(request.headers)).prepared()).admit(request)
+        context = await Context.admitted(runtime, request)
         principal = await context.holder()
         if principal is None or principal.person_id is None:
             raise NotAllowed(reason="What is kept of somebody is for that person's own token; a voice alone does not open it.")

@@ -228,7 +228,7 @@ def graphql_router(
     """`trusted`: the only documents that are run; `origins`: whose pages may open a websocket, beside the service's own."""
 
     async def context(connection: HTTPConnection) -> Context:
-        return (await Context(runtime, Credentials.of(connection.headers)).prepared()).admit(connection)
+        return await Context.admitted(runtime, connection)
 
     router = _Router(
         schema,
@@ -256,7 +256,7 @@ def rest_router(runtime: Runtime, config: HttpConfig) -> APIRouter:
     @router.post("/v1/uploads", status_code=201)
     async def upload(request: Request) -> dict[str, object]:
         """The body as it is (no form): sound or a transcript. Returns the id that GraphQL takes as `uploadId`."""
-        context = (await Context(runtime, Credentials.of(request.headers)).prepared()).admit(request)
+        context = await Context.admitted(runtime, request)
         principal = context.principal
         if principal is None and not await _voices_alone(context):
             raise UploadNotAllowed()

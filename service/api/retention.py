@@ -6,7 +6,7 @@ import strawberry
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from service.api.context import Context, Credentials, Runtime
+from service.api.context import Context, Runtime
 from service.graph.spaces import find_space
 from service.pipelines.retention import Kept, schedule
 from service.pipelines.retention_page import as_page
@@ -35,7 +35,7 @@ def retention_router(runtime: Runtime) -> APIRouter:
     @router.get("/v1/retention", response_class=HTMLResponse)
     async def page(request: Request) -> HTMLResponse:
         """The schedule of the token's space, or of the one that voices without a token ask in: to be shown to whom it is of."""
-        context = (await Context(runtime, Credentials.of(request.headers)).prepared()).admit(request)
+        context = await Context.admitted(runtime, request)
         space, kept = await _kept(context)
         return HTMLResponse(as_page(space, kept))
 

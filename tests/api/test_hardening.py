@@ -6,9 +6,11 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
+import jwt
 import pytest
 import websockets
 
@@ -23,8 +25,19 @@ from service.graph.migrate import status as migrated
 from service.settings import Settings
 from service.wiring import Services
 from tests.api.serving import Api, serving
+from tests.oidc_server import SigningKey
 
 KNOWN = "query Name { space { name } }"
+AWAY = "http://127.0.0.1:9"
+"""A provider whose keys cannot be had."""
+ISSUERS = f"""
+[issuers.away]
+issuer = "{AWAY}"
+audience = "voicegraph"
+space = "home"
+scopes = ["ask"]
+algorithms = ["EdDSA"]
+"""
 ORIGIN = "https://app.example.org"
 JSON = {"content-type": "application/json"}
 
@@ -35,6 +48,7 @@ async def house(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Async
     folder: Path = tmp_path_factory.mktemp("house")
     (folder / "documents").mkdir()
     (folder / "documents" / "name.graphql").write_text(KNOWN + "\n")
+    (folder / "issuers.toml").write_text(ISSUERS)
     settings = Settings(
         data_dir=folder, development=False, recogniser="none", trusted_documents=folder / "documents", cors_origins=ORIGIN,
         trusted_proxies="127.0.0.1",
@@ -90,6 +104,28 @@ async def test_who_asks_too_often_waits_and_nobody_else_does(house: Api) -> None
     await until_refused(lambda: asked(house, known, "192.0.2.4", authorization="Bearer vg_nobody"))
     await until_refused(lambda: house.http.post("/v1/uploads", content=b"x", headers={"x-forwarded-for": "192.0.2.4"}))
     assert (await asked(house, known, "192.0.2.5")).status_code == 200
+
+
+async def test_what_is_refused_for_what_it_says_of_who_asks_is_counted_for_its_address(house: Api) -> None:
+    """And for nobody else: an account at the same address is served."""
+    calm = f"Bearer {house.token('calm too', space='home')}"
+    keyless = SigningKey.made("k9", "EdDSA")
+    made_up = jwt.encode({"iss": AWAY, "sub": "x"}, keyless.private, "EdDSA", {"kid": "k9"})
+    for address, headers, told in (
+        ("192.0.2.10", {"x-voicegraph-unknown": "1"}, "invalid_input"),
+        ("192.0.2.11", {"authorization": f"Bearer {made_up}"}, "issuer_unreachable"),
+    ):
+        sent = {"x-forwarded-for": address, **headers}
+        for method, path in (("POST", "/graphql"), ("POST", "/v1/uploads"), ("POST", "/v1/export"), ("GET", "/v1/retention")):
+            assert code(await house.http.request(method, path, headers=sent)) == told, path
+        for method, path in (("GET", "/v1/retention"), ("POST", "/v1/uploads")):
+            refused = await until_refused(partial(house.http.request, method, path, headers=sent))
+            assert code(refused) == "rate_limited" and int(refused.headers["retry-after"]) >= 1
+        assert (await asked(house, {"query": KNOWN}, address, authorization=calm)).status_code == 200
+        with pytest.raises(websockets.InvalidStatus) as closed:
+            async with websockets.connect(f"ws://127.0.0.1:{house.port}/graphql", additional_headers=sent):
+                pass
+        assert closed.value.response.status_code == 429
 
 
 async def test_messages_on_a_websocket_are_counted_and_so_are_its_sockets(house: Api) -> None:
