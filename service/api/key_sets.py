@@ -75,14 +75,12 @@ class _Kept:
 
 def parse_keys(document: object, config: KeysConfig = KeysConfig()) -> tuple[VerifyKey, ...]:
     """The keys of a set (RFC 7517) that tokens can be proved with. Left out: those for something else, of a kind that is not
-    taken, too short, and private or shared ones, which should not be there. Raises KeysNotUsable."""
+    taken, too short, and private or shared ones, which should not be there. None, where no key in it is such a one: so does an
+    issuer take back those it had. Raises KeysNotUsable for what is no set."""
     listed = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(listed, list):
         raise KeysNotUsable("it is no key set")
-    found = tuple(key for one in listed[: config.max_keys] if isinstance(one, dict) and (key := _key(one, config)))
-    if not found:
-        raise KeysNotUsable("no key in it proves a signature")
-    return found
+    return tuple(key for one in listed[: config.max_keys] if isinstance(one, dict) and (key := _key(one, config)))
 
 
 def _key(jwk: Mapping[str, Any], config: KeysConfig) -> VerifyKey | None:
@@ -145,7 +143,10 @@ class KeySets:
 
     async def check(self, issuer: Issuer) -> tuple[VerifyKey, ...]:
         """Its keys as they are now, for whoever asks whether it works. Raises KeysNotUsable."""
-        return await self._fetched(issuer)
+        keys = await self._fetched(issuer)
+        if not keys:
+            raise KeysNotUsable("no key in it proves a signature")
+        return keys
 
     def _of(self, issuer: Issuer) -> _Kept:
         return self._kept.setdefault((issuer.issuer, issuer.jwks_uri), _Kept())
@@ -163,6 +164,8 @@ class KeySets:
         try:
             kept.keys = await self._fetched(issuer)
             kept.got, kept.problem = time.monotonic(), None
+            if not kept.keys:
+                _log.warning("keys of issuer %s: none is published now that proves a signature", issuer.name)
         except KeysNotUsable as error:
             kept.problem = str(error)
             _log.warning("keys of issuer %s: %s", issuer.name, error)

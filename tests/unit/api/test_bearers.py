@@ -248,13 +248,27 @@ async def test_while_the_provider_is_away_known_keys_go_on_and_others_wait(idp: 
     assert await late(idp.token())
 
 
+async def test_an_issuer_that_publishes_no_keys_any_more_has_taken_them_back(idp: OidcServer, file: Path) -> None:
+    """Unlike one that is away: who was robbed of them empties the set first."""
+    (issuer,) = Issuers(file).all()
+    for emptied in ({"keys": []}, {"keys": [{"kty": "oct", "k": "c2VjcmV0"}, "x"]}):
+        desk, known = Desk(file), idp.token()
+        assert await desk(known)
+        idp.key_set = emptied
+        assert await desk(idp.token(key=SigningKey.made("k9", number=1))) is None
+        assert await desk(known) is None
+        with pytest.raises(KeysNotUsable, match="no key in it"):
+            await KeySets().check(issuer)
+        idp.key_set = None
+        assert await desk(known), "and what it publishes next is taken"
+
+
 ANSWERS: dict[str, Any] = {
     "of another issuer": {"discovery": {"issuer": "https://id.example.org"}},
     "keys elsewhere without TLS": {"discovery": {"jwks_uri": "http://id.example.org/keys"}},
     "no address of keys": {"discovery": {"jwks_uri": 7}},
     "an address that is none": {"discovery": {"jwks_uri": "https://256.256.256.256/keys"}},
     "no JSON": {"key_set": b"<html>"},
-    "no keys": {"key_set": {"keys": []}},
     "no set": {"key_set": [1]},
     "too long": {"key_set": {"keys": ["x" * 300_000]}},
     "deep": {"key_set": b"[" * 100_000},
