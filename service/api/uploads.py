@@ -9,6 +9,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,12 @@ class TooManyClips(VoicegraphError):
     http_status = 429
 
 
+class TooMuchWaits(VoicegraphError):
+    code = "too_much_waits"
+    says = "{limit_mb:.0f} MB of this account's uploads wait here already. Each goes {hours:.0f} h after it came; send it then."
+    http_status = 429
+
+
 class NoRoom(VoicegraphError):
     code = "no_room"
     says = "The disk of the upload directory is full. Nothing was kept; free some space and send it again."
@@ -50,6 +57,9 @@ class UploadConfig:
     """For an asker without a token, who can only need a voice clip: 2 minutes of 16 kHz WAV are 3.8 MB."""
     anybody_bytes: int = 1_000_000_000
     """All clips of askers without a token together: who needs no leave must not fill the disk of those who have it."""
+    account_bytes: int = 10_000_000_000
+    """All uploads of one account together, or one of the longest where that is more: 80 hours of 16 kHz WAV, more than anybody
+    ingests in the day that they are kept; without it any token could fill the disk, and the database's with it."""
     keep_seconds: float = 24 * 3600.0
     """Long enough to resume an ingest the next morning; sound is personal data and is not kept for good here."""
     keep_clip_seconds: float = 3600.0
@@ -62,6 +72,14 @@ class Upload:
     bytes: int
 
 
+@dataclass(slots=True)
+class _Filling:
+    """A folder while something comes into it."""
+
+    bytes: int
+    coming: int = 0
+
+
 class Uploads:
     """The upload directory: one folder per owner. `owner` is an account id, or None for askers without a token:
     for them the hash, which only who has the sound can know, is the permission."""
@@ -69,17 +87,17 @@ class Uploads:
     def __init__(self, directory: Path, config: UploadConfig) -> None:
         self.directory = directory
         self.config = config
+        self._filling: dict[Path, _Filling] = {}
 
     async def save(self, owner: str | None, chunks: AsyncIterator[bytes]) -> Upload:
         """Streams to disk; memory is one chunk. The same bytes again are the same upload, its time renewed.
-        Raises UploadEmpty, UploadTooLarge, TooManyClips, NoRoom; nothing is left behind then."""
+        Raises UploadEmpty, UploadTooLarge, TooManyClips, TooMuchWaits, NoRoom; nothing is left behind then."""
         folder = self.folder(owner)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if owner is None and sum(entry.stat().st_size for entry in os.scandir(folder)) >= self.config.anybody_bytes:
-            raise TooManyClips
         part = folder / f"{_PART}{secrets.token_hex(8)}"
         try:
-            upload = await self._receive(part, chunks, limit=self._limit(owner))
+            with self._filled(folder) as filling:
+                upload = await self._receive(part, chunks, filling, owner)
             part.replace(folder / upload.id)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -101,22 +119,50 @@ class Uploads:
         now = time.time() if now is None else now
         gone = [path for path, keep in self._files() if now - path.stat().st_mtime > keep]
         for path in gone:
+            if (filling := self._filling.get(path.parent)) is not None:
+                filling.bytes -= path.stat().st_size
             path.unlink(missing_ok=True)
         return len(gone)
 
-    async def _receive(self, part: Path, chunks: AsyncIterator[bytes], *, limit: int) -> Upload:
-        digest, received = hashlib.sha256(), 0
+    async def _receive(self, part: Path, chunks: AsyncIterator[bytes], filling: _Filling, owner: str | None) -> Upload:
+        digest, received, limit, most = hashlib.sha256(), 0, self._limit(owner), self._most(owner)
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            async for chunk in chunks:
-                received += len(chunk)
-                if received > limit:
-                    raise UploadTooLarge(limit_mb=limit / 1e6)
-                digest.update(chunk)
-                file.write(chunk)  # a chunk is at most 64 KB: quicker than a thread's hand-over
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                async for chunk in chunks:
+                    received += len(chunk)
+                    filling.bytes += len(chunk)
+                    if received > limit:
+                        raise UploadTooLarge(limit_mb=limit / 1e6)
+                    if filling.bytes > most:
+                        raise (
+                            TooMuchWaits(limit_mb=most / 1e6, hours=self.config.keep_seconds / 3600) if owner else TooManyClips
+                        )
+                    digest.update(chunk)
+                    file.write(chunk)  # a chunk is at most 64 KB: quicker than a thread's hand-over
+        except BaseException:
+            filling.bytes -= received
+            raise
         if not received:
             raise UploadEmpty
         return Upload(digest.hexdigest(), received)
+
+    @contextmanager
+    def _filled(self, folder: Path) -> Iterator[_Filling]:
+        """What is in it, counted anew for the first of those that come at once; all of them count against one limit."""
+        filling = self._filling.get(folder)
+        if filling is None:
+            filling = self._filling[folder] = _Filling(_bytes_in(folder))
+        filling.coming += 1
+        try:
+            yield filling
+        finally:
+            filling.coming -= 1
+            if not filling.coming:
+                del self._filling[folder]
+
+    def _most(self, owner: str | None) -> int:
+        return max(self.config.account_bytes, self.config.max_bytes) if owner else self.config.anybody_bytes
 
     def _limit(self, owner: str | None) -> int:
         return self.config.max_bytes if owner else min(self.config.max_bytes, self.config.clip_bytes)
@@ -128,6 +174,10 @@ class Uploads:
         for folder in self.directory.glob("*/"):
             keep = self.config.keep_clip_seconds if folder.name == "anybody" else self.config.keep_seconds
             yield from ((path, keep) for path in folder.iterdir() if path.is_file() and not _is_note(path))
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in map(Path, os.scandir(folder)) if path.is_file())
 
 
 def _is_note(path: Path) -> bool:

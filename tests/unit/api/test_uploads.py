@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import os
 import stat
 import time
 from collections.abc import AsyncIterator
@@ -8,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from service.api.uploads import TooManyClips, UploadConfig, UploadEmpty, Uploads, UploadTooLarge
+from service.api.uploads import TooManyClips, TooMuchWaits, UploadConfig, UploadEmpty, Uploads, UploadTooLarge
 from service.errors import NotFound
 
 
 async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
     for part in parts:
+        yield part
+
+
+async def slowly(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        await asyncio.sleep(0)
         yield part
 
 
@@ -55,10 +63,31 @@ async def test_an_id_that_is_no_hash_is_not_looked_for(uploads: Uploads, id: str
 async def test_askers_without_a_token_cannot_fill_the_disk(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, UploadConfig(max_bytes=100, clip_bytes=10, anybody_bytes=12))
     await uploads.save(None, chunks(b"a" * 8))
-    await uploads.save(None, chunks(b"b" * 8))
+    await uploads.save(None, chunks(b"b" * 4))
     with pytest.raises(TooManyClips):
         await uploads.save(None, chunks(b"c"))
     assert (await uploads.save("account", chunks(b"c"))).bytes == 1
+
+
+async def test_an_account_cannot_fill_the_disk_by_many_uploads_nor_by_many_at_once(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=25))
+    first = await uploads.save("account", chunks(b"a" * 10))
+    at_once = await asyncio.gather(
+        *(uploads.save("account", slowly(letter * 4, letter * 4)) for letter in (b"b", b"c", b"d")), return_exceptions=True
+    )
+    assert sorted(type(one).__name__ for one in at_once) == ["TooMuchWaits", "TooMuchWaits", "Upload"]
+    with pytest.raises(TooMuchWaits, match="0 MB of this account"):
+        await uploads.save("account", chunks(b"e" * 8))
+    assert sum(path.stat().st_size for path in files(uploads)) == 18
+    assert (await uploads.save("other", chunks(b"e" * 8))).bytes == 8
+    os.utime(uploads.path("account", first.id), (0, 0))
+    uploads.sweep()
+    assert (await uploads.save("account", chunks(b"e" * 8))).bytes == 8, "once what waited has gone"
+
+
+async def test_a_quota_below_the_longest_upload_lets_one_of_those_through(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=5))
+    assert (await uploads.save("account", chunks(b"a" * 10))).bytes == 10
 
 
 async def test_an_empty_upload_is_refused(uploads: Uploads) -> None:
