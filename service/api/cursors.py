@@ -26,7 +26,7 @@ def decode(text: str, argument: str) -> Cursor:
         key, id = json.loads(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
         if type(key) is not int or not isinstance(id, str) or abs(key) >= 2**63:
             raise ValueError("other key")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise InvalidInput(what=f"`{argument}`", given="not a cursor", needed="a `cursor` that this list returned") from None
     return key, id
 

@@ -242,7 +242,7 @@ def _sound(message: Mapping[str, Any]) -> Samples | bool | None:
 def _object(message: Mapping[str, Any]) -> dict[str, Any]:
     try:
         told = json.loads(message.get("text") or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise NotUnderstood(what="A message came that is no JSON object", needed='{"type": …}, or sound after `start`')

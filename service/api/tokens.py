@@ -90,7 +90,7 @@ def parse(text: str, *, path: Path) -> tuple[TokenEntry, ...]:
     """The entries of a tokens file; raises TokensUnreadable naming what is wrong, never quoting it."""
     try:
         return tuple(_entry(raw) for raw in json.loads(text)["tokens"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise TokensUnreadable(path=path, problem=f"is not a tokens file ({type(error).__name__})") from None
 
 

@@ -45,7 +45,7 @@ class TrustedDocuments:
                 texts = [form for file in files for form in _forms(file.read_text(encoding="utf-8"))]
             else:
                 texts = _of_manifest(json.loads(path.read_text(encoding="utf-8")), path)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise DocumentsUnreadable(path=path, problem=f"cannot be read ({type(error).__name__})") from None
         if not texts:
             raise DocumentsUnreadable(path=path, problem="there is no document in it")

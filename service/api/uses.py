@@ -45,7 +45,7 @@ def last_uses(file: Path) -> dict[str, datetime]:
     """Token id → when it was last used, UTC; of a file that is not there, or not whole, nothing is known."""
     try:
         return {id: datetime.fromisoformat(at) for id, at in json.loads(file.read_text(encoding="utf-8")).items()}
-    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+    except (FileNotFoundError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
 
 

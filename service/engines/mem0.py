@@ -144,7 +144,13 @@ class Mem0Search:
                 answer = await self._next(process)
                 while answer["number"] != number:
                     answer = await self._next(process)
-        except (TimeoutError, EOFError, ValueError, KeyError) as error:  # ValueError: no JSON, or longer than `longest`
+        except (
+            TimeoutError,
+            EOFError,
+            ValueError,
+            KeyError,
+            RecursionError,
+        ) as error:  # ValueError: no JSON, or longer than `longest`
             self._end(process)
             reasons = {TimeoutError: f"no answer in {seconds:g} s", EOFError: "its process has ended"}
             reason = reasons.get(type(error), "an answer that is none")

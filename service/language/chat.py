@@ -264,7 +264,7 @@ def _json(response: httpx.Response) -> Any:
     """None where the body is no JSON."""
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -20,6 +20,8 @@ from service.types.names import normal
 ERASED = "erased"
 """Stands where a string must stand and what it said is gone."""
 _WORD = re.compile(r"[^\W_]+")
+DEEPEST = 100
+"""Levels of JSON that are looked through one by one; what the service keeps nests ten deep, and what people say is anything."""
 _ADDRESSEE = "{addressee}"
 
 
@@ -221,13 +223,22 @@ def _whole_names(names: Collection[str]) -> tuple[str, ...]:
 
 
 def _told(value: str) -> Any:
-    """What JSON tells, whose letters may be escaped; None where it is no JSON of several things."""
+    """What JSON tells, whose letters may be escaped; None where it is no JSON of several things, or deeper than anything that
+    is kept here: then its letters count as they stand."""
     if not value.startswith(("{", "[")):
         return None
     try:
-        return json.loads(value)
-    except ValueError:
+        told = json.loads(value)
+    except (ValueError, RecursionError):
         return None
+    return None if _is_deep(told) else told
+
+
+def _is_deep(told: Any) -> bool:
+    level = [told]
+    for _ in range(DEEPEST):
+        level = [x for one in level if isinstance(one, dict | list) for x in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 def _texts(told: Any) -> Iterator[str]:

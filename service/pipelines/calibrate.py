@@ -193,7 +193,7 @@ def load_thresholds(path: Path, space: EmbeddingSpace) -> Thresholds:
 def _read(path: Path) -> dict[str, Any]:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BrokenThresholds(path=path, why="it is not JSON") from None
     if not isinstance(kept, dict) or not all(isinstance(entry, dict) for entry in kept.values()):
         raise BrokenThresholds(path=path, why="it is not an object with one object an encoder")

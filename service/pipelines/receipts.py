@@ -125,7 +125,7 @@ def verified(told: Mapping[str, Any], public: str | None = None) -> dict[str, An
         document, signature, key = str(told["document"]), base64.b64decode(str(told["signature"])), str(told["key"])
         read: dict[str, Any] = json.loads(document)
         verifier = Ed25519PublicKey.from_public_bytes(base64.b64decode(public or key))
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise ReceiptNotGenuine(problem=f"it is not in the form of one ({type(error).__name__})") from error
     if not isinstance(read, dict) or read.get("key") != (public or key):
         raise ReceiptNotGenuine(problem="it was signed with another key")
@@ -140,7 +140,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
     """A handed-out receipt in a file. Raises ReceiptNotGenuine."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReceiptNotGenuine(problem="the file is not JSON") from error
     if not isinstance(told, dict):
         raise ReceiptNotGenuine(problem="the file is not a JSON object")

@@ -97,6 +97,6 @@ def _read(path: Path) -> StreamNote | None:
         return StreamNote(**told)
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         log.warning("the note of a stream %s cannot be read (%s); it stays, with its sound", path.name, type(error).__name__)
         return None

@@ -29,7 +29,7 @@ def token_accounts(path: Path, space: str) -> dict[str, frozenset[str | None]]:
                 found[account] = found.get(account, frozenset()) | {one.get("person_id")}
     except FileNotFoundError:
         return {}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise TokensNotRead(path=path, problem=type(error).__name__) from error
     return found
 

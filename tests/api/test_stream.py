@@ -198,6 +198,8 @@ async def test_a_client_that_sends_nothing_after_a_question_is_silent(house: Hou
     [
         ("", 4400),
         ("{}", 4400),
+        pytest.param("[" * 100_000, 4400, id="deep"),
+        pytest.param('{"type": "start", "headers": ' + '{"a": ' * 2_000 + "1" + "}" * 2_001, 4400, id="deep below"),
         ('{"type": "start", "headers": {"x-voicegraph-herd-by": "p"}}', 4400),
         ('{"type": "start", "voice": "yes"}', 4400),
         (b"\0\0", 4400),

@@ -36,12 +36,22 @@ from service.memory.erasure import (
 )
 from service.types.erasure import FactSeen, Held, Needles
 
+DEEP = "[" * 2_000, "[" * 500 + '"Dana"' + "]" * 500, '{"a":' * 990 + "1" + "}" * 990
 DANA = "0199-77aa"
 NEEDLES = Needles((DANA,), ("dana", "dana quill"))
 
 
 def held(label: str, property: str, value: Any) -> Held:
     return Held("n", label, property, value)
+
+
+@pytest.mark.parametrize("text", DEEP, ids=["open", "a name far below", "as deep as is read"])
+def test_what_looks_like_deep_json_stops_no_erasing(text: str) -> None:
+    """Anybody can say that, or name something so."""
+    for label, property in (("Job", "result"), ("Session", "title")):
+        assert is_left(held(label, property, text), NEEDLES) == ("Dana" in text)
+        if "Dana" in text and property == "title":
+            assert redacted(held(label, property, text), NEEDLES) == text.replace("Dana", "[erased]")
 
 
 def test_a_name_that_somebody_else_has_or_that_is_a_word_is_not_theirs_alone() -> None:
