@@ -140,6 +140,11 @@ ORDER BY id LIMIT $limit
 
 NAMES = """
 MATCH (n:NameProposal {space: $space})-[:ABOUT]->(p:Person) WHERE p.id IN $ids AND n.id > $after
+  AND EXISTS { (n)-[:EVIDENCED_BY]->(:Message) } AND NOT EXISTS {
+    MATCH (n)-[:EVIDENCED_BY]->(m:Message)
+    WHERE NOT EXISTS { MATCH (m)-[:FOR]->(a:Audience) WHERE a.id IN $audiences }
+    RETURN m
+  }
 RETURN n.id AS id, properties(n) AS node, {} AS more
 ORDER BY id LIMIT $limit
 """
@@ -214,12 +219,12 @@ ORDER BY id LIMIT $limit
 """
 
 SECTIONS: tuple[Section, ...] = (
-    Section("person", "Person", PEOPLE, frozenset({"revision"})),
+    Section("person", "Person", PEOPLE, frozenset({"revision", "named_by"})),
     Section("consents", "Consent", CONSENTS, frozenset({"recorded_by"})),
     Section("opt_outs", "OptOut", OPT_OUTS, frozenset({"mark", "key"})),
     Section("accounts", "Account", ACCOUNTS, frozenset({"follows_since"})),
     Section("may_ask_for_them", "Grant", GRANTS, frozenset({"by", "revoked_by"})),
-    Section("names_proposed", "NameProposal", NAMES, frozenset({"decided_by"})),
+    Section("names_proposed", "NameProposal", NAMES, frozenset({"decided_by", "held"})),
     Section(
         "sessions",
         "Session",

@@ -21,6 +21,7 @@ from service.graph.driver import Graph
 from service.graph.export import NOT_EXPORTED, SECTIONS, Section, list_names_and_logins, list_section
 from service.graph.personas import find_subject
 from service.pipelines.token_accounts import accounts_of
+from service.pipelines.webhook_call import shown_url
 from service.types.ids import fresh
 from service.types.names import normal
 
@@ -31,6 +32,9 @@ VECTORS = {
     for node in NODES
 }
 """Label → properties that a model made and nobody can read: left out unless asked for."""
+
+SHOWN = {("Webhook", "url"): shown_url}
+"""(label, property) → how it is told wherever it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ async def export_person(
 
 def _told(section: Section, row: Mapping[str, Any], vectors: bool) -> dict[str, Any]:
     hidden = section.without | {"space"} | (frozenset() if vectors else VECTORS[section.label])
-    node = {name: value for name, value in row["node"].items() if name not in hidden and value is not None}
+    told = {name: value for name, value in row["node"].items() if name not in hidden and value is not None}
+    node = {name: shown(value) if (shown := SHOWN.get((section.label, name))) else value for name, value in told.items()}
     return {"id": row["id"], **node, **{name: value for name, value in row["more"].items() if value not in (None, [])}}
 
 

@@ -30,7 +30,7 @@ EDGES = {
     "OptOut": "(p)-[:REFUSED]->(n)",
     "Account": "(n)-[:IS]->(p)",
     "Grant": "(n)-[:LETS_ASK_FOR]->(p)",
-    "NameProposal": "(n)-[:ABOUT]->(p)",
+    "NameProposal": "(n)-[:ABOUT]->(p), (n)-[:EVIDENCED_BY]->(m)",
     "Fact": "(n)-[:EVIDENCED_BY {role: 'source'}]->(m), (n)-[:FOR]->(a)",
     "Image": "(n)-[:ATTACHED_TO]->(m)",
     "Entity": "(n)-[:MENTIONED_IN {surface: 'Cork'}]->(m)",
@@ -67,6 +67,16 @@ MATCH (p:Person {id: $ana})
 CREATE (:Grant {id: $space + '/another', space: $space, created_at: datetime(), account: 'a', issuer: 'local', subject: 'x',
   by: 'admin', why: 'she is away ill', until: datetime() + duration('P9D')})-[:LETS_ASK_FOR]->(p)
 """
+FOR_OTHERS_ALONE = """
+MATCH (p:Person {id: $ana}), (n:NameProposal {id: $space + '/NameProposal'}), (w:Webhook {id: $space + '/Webhook'})
+MATCH (hers:Message {id: $hers}), (secret:Message {id: $secret})
+SET p.named_by = 'account-of-the-administrator', n.held = 'taken', w.url = 'https://x.example/told?key=abracadabra'
+CREATE (rests:NameProposal {id: $space + '/rests', space: $space, name: 'Anuschka'})-[:ABOUT]->(p),
+  (rests)-[:EVIDENCED_BY]->(hers), (rests)-[:EVIDENCED_BY]->(secret),
+  (:NameProposal {id: $space + '/bare', space: $space, name: 'Annabel'})-[:ABOUT]->(p)
+"""
+"""What the gate tells her nowhere: that a name is somebody's, one that rests on what she may not read, who named her, and what
+an address asks with."""
 WHOLE = {"Person", "Message", "Session", *EDGES, "Query", "Receipt", "Job"}
 """Labels of which every declared property is there, but for those that are said to be left out."""
 
@@ -101,6 +111,8 @@ async def planted(api: Api) -> World:
     )  # fmt: skip
     await api.services.graph.write(changes, NAMED, space=api.space, id=world.message(1))
     await api.services.graph.write(changes, GIVEN_BY_ANOTHER, space=api.space, ana=world.person("ana"))
+    between = {"hers": world.message(0), "secret": world.message(2)}
+    await api.services.graph.write(changes, FOR_OTHERS_ALONE, space=api.space, ana=world.person("ana"), **between)
     return world
 
 
@@ -139,6 +151,9 @@ async def test_somebody_gets_everything_of_themselves_and_nothing_of_others(api:
     assert {one["text"] for one in found["said_to_them"]} == {"Cork is lovely, Ana."}, "not what she may not read"
     assert [one["text"] for one in found["spoken_of"]] == ["Cork is lovely, Ana."]
     assert len(found["may_ask_for_them"]) == 2 and "she is away ill" not in text, "the reason is of who gave it"
+    assert [one["id"] for one in found["names_proposed"]] == [f"{api.space}/NameProposal"]
+    assert not any(told in text for told in ('"taken"', "account-of-the-administrator", "abracadabra", "Anuschka", "Annabel"))
+    assert [one["url"] for one in found["webhooks"]] == ["https://x.example/told?…"]
     assert "surprise" not in text and "Whisper" not in text and world.person("cleo") not in text
     assert not any(name in one for rows_ in found.values() if isinstance(rows_, list) for one in rows_ for name in one
                    if name.startswith(("embedding_", "vector_", "voiceprint_")))  # fmt: skip
