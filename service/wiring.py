@@ -445,13 +445,16 @@ class Services(Models):
 
     async def forget_space(self, space: str) -> int:
         """Everything of one tenant: its nodes (how many went), the sound of its streams and meetings, over or not, what was
-        kept of a language model's answers, and what engines mirror of it, also of those that are set no more. Raises
-        EngineMissing where Mem0 was used and cannot be opened now."""
+        kept of a language model's answers, and what engines mirror of it, also of those that are set no more; what the ledger
+        of erasures says of it holds for a backup of it alone from now on. Raises LedgerUnreadable; EngineMissing where
+        Mem0 was used and cannot be opened now."""
         from service.graph.forget_space import forget_space
         from service.language.chat_cache import AnswerCache
+        from service.pipelines.erasure_ledger import Ledger
         from service.pipelines.meeting_tapes import Tapes
         from service.pipelines.stream_notes import forget_streams
 
+        await asyncio.to_thread(Ledger(self.settings.erasures_file).space_forgotten, space, datetime.now(UTC))
         await asyncio.to_thread(forget_streams, self.settings.uploads_dir, space)
         await asyncio.to_thread(Tapes(self.settings.meetings_dir).forget_space, space)
         await asyncio.to_thread(AnswerCache(self.settings.chat_dir).forget, space)

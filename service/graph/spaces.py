@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +37,11 @@ MATCH (s:Space)
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
           .session_days, .opt_outs, .identity_revision} AS space
 ORDER BY s.id
+"""
+
+LIST_MADE = """
+MATCH (s:Space) WHERE s.id IN $spaces AND s.created_at IS NOT NULL
+RETURN s.id AS id, s.created_at AS at
 """
 
 LIST_SPACES_OF_EXPIRED_VOICES = """
@@ -73,6 +79,11 @@ async def get_space(tx: Tx, space: str) -> SpaceSettings:
 
 async def list_spaces(tx: Tx) -> list[SpaceSettings]:
     return [_settings(row["space"]) for row in await rows(tx, LIST_SPACES)]
+
+
+async def list_made(tx: Tx, spaces: Sequence[str]) -> dict[str, datetime]:
+    """When each of them that there is was made, UTC."""
+    return {row["id"]: row["at"] for row in await rows(tx, LIST_MADE, spaces=list(spaces))}
 
 
 async def list_spaces_of_expired_voices(tx: Tx, now: datetime) -> list[SpaceSettings]:

@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 
 from graph_schema.stores import STORES
 from service.errors import NotFound, VoicegraphError
-from service.graph.driver import Graph, Tx
+from service.graph.driver import Graph, Neo4jUnreachable, Tx
 from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, list_there
 from service.graph.opt_outs import any_opted_out, leave_account_marks, list_logins_of
 from service.graph.receipts import find_receipt, find_receipt_of, save_receipt
-from service.graph.spaces import lock_space
+from service.graph.spaces import list_made, lock_space
 from service.graph.write_sessions import SessionBusy
 from service.identity.opt_outs import Marker
 from service.pipelines.erase_files import Files
@@ -105,7 +105,23 @@ class Erase:
         return await self._begin(Asked(space, subject, asked_by, why, own, although))
 
     async def _begin(self, asked: Asked) -> Erasing:
-        id, at, space, subject = fresh(), datetime.now(UTC), asked.space, asked.subject
+        """What the ledger was told of it and is not hidden by it is struck, but where nobody can know: its write was lost."""
+        id = fresh()
+        try:
+            begun = await self._begun(asked, id)
+        except Neo4jUnreachable:
+            raise
+        except Exception:
+            found = await self._graph.read(find_erasure, asked.space, asked.subject)
+            if found is None or found.id != id:
+                await asyncio.to_thread(self._ledger.strike, id)
+            raise
+        if begun.id != id:
+            await asyncio.to_thread(self._ledger.strike, id)
+        return begun
+
+    async def _begun(self, asked: Asked, id: str) -> Erasing:
+        at, space, subject = datetime.now(UTC), asked.space, asked.subject
         while True:
             if (known := await self._known(space, subject)) is not None:
                 return known
@@ -182,8 +198,11 @@ class Erase:
     async def _brought_back(self, told: Sequence[Entry]) -> list[tuple[Asked, Entry]]:
         """What is to be asked for again: one erasure an entry, of those of its people who are there."""
         there = set(await self._graph.read(list_there, sorted({one for entry in told for one in _subjects(entry)}, key=str)))
+        made = await self._graph.read(list_made, sorted({entry.space for entry in told if entry.forgotten_at}))
         found, taken = [], set[tuple[str, Subject]]()
         for entry in told:
+            if entry.forgotten_at and entry.space in made and made[entry.space] > entry.forgotten_at:
+                continue
             left = [one for one in _subjects(entry) if one in there and one not in taken]
             if left:
                 taken.update(left)

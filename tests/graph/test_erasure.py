@@ -9,6 +9,7 @@ import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from service.graph.paging import Page
 from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
 from service.graph.write_sessions import SessionBusy
-from service.pipelines.erasure_ledger import Entry
+from service.pipelines.erasure_ledger import Entry, Ledger
 from service.pipelines.receipts import WITH_ITS_OWN, portable, verified
 from service.types.erasure import Erasing, Erasure, Subject, SubjectKind
 from service.types.facts import Fact, FactKind
@@ -45,6 +46,9 @@ MATCH (p:Person {id: $person, space: $space}), (into:Person {id: $into, space: $
 MERGE (p)-[:MERGED_INTO {confirmed: false, correction: 'x'}]->(into)
 """
 OPEN = "MATCH (s:Session {space: $space}) SET s.status = 'open'"
+COMPLETE = "MATCH (s:Session {space: $space}) SET s.status = 'complete'"
+MADE_BEFORE = "MATCH (s:Space {id: $space}) SET s.created_at = datetime() - duration('P1D')"
+"""As a backup from then has it."""
 TOMBSTONES = "MATCH (p:Person {space: $space, tombstone: true}) RETURN p.id AS id"
 HERS = {"I hid the sapphire in the teapot.", "Ben, bring the ladder on Friday.", "Zanzibar is where I go in May."}
 
@@ -253,11 +257,14 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
 async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(household: Household) -> None:
     erase, space = household.eraser(), household.space
     await erase(space, dana(household), asked_by="admin")
+    Ledger(household.folder / "erasures.jsonl").space_forgotten(space, datetime.now(UTC))
     await forget_space(household.graph, space)
     await household.graph.write(changes, CREATE_SPACE, space=space)
     restored = await a_household(household.graph, space, household.folder)
     assert restored.dana == household.dana and HERS & set(await read_by(restored, None))
+    assert await erase.replay() == [], "it is another space of that name"
 
+    await household.graph.write(changes, MADE_BEFORE, space=space)
     assert await erase.replay() == [(space, dana(household))]
     assert not HERS & set(await read_by(restored, None))
     assert await erase.replay() == []
@@ -283,6 +290,39 @@ async def test_a_backup_gets_back_exactly_what_was_erased_whatever_stands_in_it(
     assert await read_by(household, None) == ["Dana is fond of ladders."], "of who was merged with her later, nothing else went"
     tombstones = {row["id"] for row in await told(household, TOMBSTONES)}
     assert tombstones == {household.dana, household.cleo}
+
+
+class Meanwhile(Graph):
+    """The same database, in which something is `done` right before each write."""
+
+    def __init__(self, graph: Graph, space: str, done: str) -> None:
+        super().__init__(graph._driver, graph.config, graph.version)
+        self.space, self.done = space, done
+
+    async def write(self, work: Any, *args: Any, **kwargs: Any) -> Any:
+        await super().write(changes, self.done, space=self.space)
+        return await super().write(work, *args, **kwargs)
+
+
+async def test_what_is_refused_as_it_is_hidden_is_not_erased_by_the_ledger_later(household: Household) -> None:
+    space, graph = household.space, household.graph
+    monday = Subject(SubjectKind.SESSION, session_id(space, "monday"))
+    ledger = Ledger(household.folder / "erasures.jsonl")
+
+    with pytest.raises(SessionBusy):
+        await household.eraser(graph=Meanwhile(graph, space, OPEN)).begin(space, monday, asked_by="admin")
+    assert ledger.path.exists() and ledger.entries() == []
+    await graph.write(changes, COMPLETE, space=space)
+    assert await household.eraser().replay() == [] and await read_by(household, None)
+
+    gone = Meanwhile(graph, space, "MATCH (f:Fact {space: $space}) DETACH DELETE f")
+    with pytest.raises(NotFound):
+        await household.eraser(graph=gone).begin(space, Subject(SubjectKind.FACT, f"{space}/plain"), asked_by="admin")
+    assert ledger.entries() == []
+
+    with pytest.raises(Broken):
+        await household.eraser(graph=Breaking(graph, 1)).begin(space, monday, asked_by="admin")
+    assert [entry.subject for entry in ledger.entries()] == [monday], "it is hidden, whatever its caller was told"
 
 
 async def test_who_is_erased_while_a_session_is_written_is_hidden_in_it_and_gone_once_it_is_complete(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ import pytest
 from service.graph.driver import Graph, rows
 from service.language.chat import ChatUnreachable
 from service.language.prompts import ANSWER, ENTITIES, FACTS, FEELINGS, REVIEW
+from service.pipelines.erasure_ledger import Entry, Ledger
 from service.pipelines.facts import RememberFacts
 from service.pipelines.personas import find_personas
 from service.settings import MODEL_USES, Settings
+from service.types.erasure import Subject, SubjectKind
 from service.types.search import AnswerStatus
 from service.wiring import Services
 from tests.chat_server import ChatServer, Reply, serving
@@ -120,9 +122,12 @@ async def test_facts_are_the_models_and_its_answers_go_with_the_space(
     await RememberFacts(graph, extractor, EMBEDDER)(space, session_id(space, "monday"), again=True)
     assert len(server.asked) == asked, "what it had answered is kept"
     assert list(services.settings.chat_dir.glob("*/*"))
+    ledger = Ledger(services.settings.erasures_file)
+    ledger.add([Entry("e", space, Subject(SubjectKind.PERSON, "ana"), datetime.now(UTC), ("ana",))])
     await services.forget_space(space)
     assert not list(services.settings.chat_dir.glob("*/*"))
     assert not await graph.read(rows, FACTS_OF, space=space)
+    assert ledger.entries()[0].forgotten_at, "another space of its name is not its"
 
 
 async def test_turns_that_some_may_not_read_are_not_shown_together(

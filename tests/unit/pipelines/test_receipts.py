@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,6 +75,17 @@ def test_the_ledger_loses_no_line_and_takes_none_that_was_cut_off(tmp_path: Path
     retold = Entry("e1", "home", ANA, NOW, ("ana", "a2"))
     assert ledger.add([retold]) == 1 and ledger.entries() == [entries[0], retold, entries[2]], "who it is of, as told last"
     assert ledger.path.stat().st_mode & 0o077 == 0
+    ledger.strike("e1")
+    ledger.strike("nobody's")
+    assert ledger.entries() == [entries[0], entries[2]]
+    ledger.space_forgotten("office", NOW)
+    assert ledger.entries() == [entries[0], entries[2]]
+    ledger.space_forgotten("home", NOW)
+    forgotten = [replace(entries[n], forgotten_at=NOW) for n in (0, 2)]
+    assert ledger.add([entries[0]]) == 0 and ledger.entries() == forgotten
+    elsewhere = Ledger(tmp_path / "elsewhere.jsonl")
+    assert elsewhere.add(forgotten) == 2 and elsewhere.entries() == forgotten
+    assert ledger.add([Entry("e9", "home", ANA, NOW, ("ana",))]) == 1 and ledger.entries()[2].forgotten_at is None
     ledger.path.write_text("no ledger\n" + ledger.path.read_text())
     with pytest.raises(LedgerUnreadable):
         ledger.entries()
