@@ -8,9 +8,22 @@ from dataclasses import replace
 from service.graph.driver import Graph
 from service.pipelines.search import Search
 from service.types.ids import fresh
-from service.types.search import Tool
+from service.types.search import SearchResult, Tool
 from tests.graph.graph_builders import HashedWords, Said, World, seed
 from tests.graph.test_search import until_found
+
+NEAR = 0.05
+"""Of a score: how rare a word is, is counted over the whole index, and the other process of the run writes to that meanwhile.
+What a test looks for (another wording, a sound counted twice, what somebody else found) moves a score by much more."""
+
+
+def differing(one: SearchResult, other: SearchResult) -> set[str]:
+    """Ids of messages that the two score differently, by more than NEAR; one that only one of them shows counts as if it were
+    the other's last."""
+    scores, others = ({hit.message.id: hit.score for hit in found.hits} for found in (one, other))
+    least = [min(some.values(), default=0.0) for some in (scores, others)]
+    both = {id: (scores.get(id, least[0]), others.get(id, least[1])) for id in scores | others}
+    return {id for id, (score, again) in both.items() if abs(score - again) > NEAR * max(score, again)}
 
 
 async def searchable(
