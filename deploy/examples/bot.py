@@ -20,7 +20,8 @@ import uuid
 from datetime import UTC, datetime
 
 TRIES = 8
-AGAIN = (408, 429, 503)
+AGAIN = (408, 429, 502, 503, 504)
+KEPT = 500  # and not read, by a fault of theirs
 
 
 class Bot:
@@ -41,6 +42,9 @@ class Bot:
                     return
             except urllib.error.HTTPError as answer:
                 # 401: the secret; 404: the source; 422: the event, and its field is named
+                if answer.code == KEPT:
+                    print(f"{answer.code}: {answer.read().decode()}", file=sys.stderr)
+                    return
                 if answer.code not in AGAIN:
                     sys.exit(f"{answer.code}: {answer.read().decode()}")
                 wait = float(answer.headers.get("retry-after", wait))

@@ -20,6 +20,10 @@ import websockets
 
 RATE = 16_000
 PIECE = 3_200  # bytes: 0.1 s of 16 bit, mono
+REFUSED = (
+    1008,
+    1009,
+)  # what its reason says, or a message that is too long, would close the next one, too
 
 
 class Line:
@@ -45,6 +49,8 @@ class Line:
                     finally:
                         writing.cancel()
             except (OSError, websockets.ConnectionClosed) as problem:
+                if isinstance(problem, websockets.ConnectionClosed) and problem.rcvd and problem.rcvd.code in REFUSED:
+                    raise
                 print(f"{problem}; again", file=sys.stderr)
                 await asyncio.sleep(1)
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import httpx
 
+AGAIN = (408, 429, 502, 503, 504)
+"""Answers that say: not now. With any other there is nothing to send again: 500 means that it is kept, and not read yet."""
+
 Sign = Callable[[str, bytes], dict[str, str]]
 """id of the message and body → headers. Made anew for each try: a signature is of its moment."""
 
@@ -75,7 +78,7 @@ class Sender:
                 await self._send(http, str(uuid.uuid4()), body)
 
     async def _send(self, http: httpx.AsyncClient, id: str, body: bytes) -> None:
-        wait = 0.5
+        wait = min(0.5, self._longest_wait)
         while True:
             try:
                 answer = await http.post(
@@ -86,8 +89,8 @@ class Sender:
             else:
                 if answer.status_code < 300:
                     return
-                if answer.status_code < 500 and answer.status_code not in (408, 429):
-                    print(f"{answer.status_code}: {answer.text[:500]}", file=sys.stderr)  # it will not be kept: tell somebody
+                if answer.status_code not in AGAIN:
+                    print(f"{answer.status_code}: {answer.text[:500]}", file=sys.stderr)  # somebody is to look at it
                     return
                 again = answer.headers.get("retry-after")
             await asyncio.sleep(float(again) if again and again.isdigit() else wait)

@@ -22,6 +22,11 @@ class ServiceUnreached(VoicegraphError):
     says = "{url} could not be reached: {why}. Start it (voicegraph serve), or correct --to."
 
 
+class OnlyByHttp(VoicegraphError):
+    code = "only_by_http"
+    says = "{provider} signs the JSON of each delivery, and the opening of a WebSocket ({url}) has none. Give --to http://…."
+
+
 @dataclass(frozen=True, slots=True)
 class SendingConfig:
     tries: int = 8  # of one delivery; with waits that double from 0.5 s some two minutes: a service that restarts is back

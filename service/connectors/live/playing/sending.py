@@ -9,8 +9,19 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from service.connectors.declared import Signing
+from service.connectors.live import connector
 from service.connectors.live.playing import Played, Player
-from service.connectors.live.playing.outgoing import Outgoing, Progress, Report, SendingConfig, Tally, kind, quantile
+from service.connectors.live.playing.outgoing import (
+    OnlyByHttp,
+    Outgoing,
+    Progress,
+    Report,
+    SendingConfig,
+    Tally,
+    kind,
+    quantile,
+)
 from service.connectors.live.playing.posts import Posts
 from service.connectors.live.playing.recorded import Sending
 from service.connectors.live.playing.socket import Socket
@@ -27,7 +38,10 @@ class Sender:
     config: SendingConfig = field(default_factory=SendingConfig)
 
     async def send(self, sendings: Sequence[Sending], progress: Progress = lambda share, stage: None) -> Report:
-        """Raises DeliveryRefused, ServiceUnreached."""
+        """Raises DeliveryRefused, ServiceUnreached, OnlyByHttp."""
+        by_socket = urlsplit(self.url).scheme in ("ws", "wss")
+        if by_socket and connector(self.player.provider).declared.signing is Signing.CANONICAL_JSON:
+            raise OnlyByHttp(provider=self.player.provider, url=self.url)
         told = [(sending, self.player.bodies(self.meeting, sending.event, id=sending.id)) for sending in sendings]
         deliveries = [
             Outgoing(number, sending, f"{sending.id}-{part}" if part else sending.id, body)
@@ -35,7 +49,7 @@ class Sender:
             for part, body in enumerate(bodies)
         ]
         tally, began = Tally(), time.monotonic()
-        way = Socket if urlsplit(self.url).scheme in ("ws", "wss") else Posts
+        way = Socket if by_socket else Posts
         await way(self.url, self.player, self.secret, self.config, tally).send(_due(deliveries, progress))
         return Report(
             deliveries=len(deliveries),

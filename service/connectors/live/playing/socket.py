@@ -22,7 +22,7 @@ from service.types.ids import fresh
 
 TRY_AGAIN_LATER = 1013
 """RFC 6455's registry: for now; what else the service closes with is a refusal."""
-REFUSED = 1008
+REFUSED, TOO_LONG = 1008, 1009
 
 
 @dataclass(slots=True)
@@ -75,20 +75,24 @@ class Socket:
         raise ServiceUnreached(url=self.url, why="connections break again and again")
 
     async def _until_all_are_kept(self) -> None:
-        while self._waiting:
-            try:
-                await asyncio.wait_for(self._all_kept.wait(), self.config.timeout if self._is_open() else 0.01)
-            except TimeoutError:
-                await self._leave()
-                await self._send([])
-
-    def _is_open(self) -> bool:
-        return self._reading is not None and not self._reading.done()
+        left, in_vain = len(self._waiting), 0
+        while self._waiting and self._reading is not None:
+            kept = asyncio.ensure_future(self._all_kept.wait())
+            await asyncio.wait([kept, self._reading], timeout=self.config.timeout, return_when=asyncio.FIRST_COMPLETED)
+            kept.cancel()
+            if not self._waiting:
+                return
+            left, in_vain = len(self._waiting), 0 if len(self._waiting) < left else in_vain + 1
+            if in_vain >= self.config.tries:
+                raise ServiceUnreached(url=self.url, why="connections break again and again")
+            await self._leave()
+            await asyncio.sleep(self.config.wait(in_vain) if in_vain else 0)
+            await self._send([])
 
     async def _read(self, connection: ClientConnection) -> None:
-        """Acknowledgements, until the connection ends; the sender then finds out."""
+        """Acknowledgements, until the connection ends; the sender then finds out. Raises DeliveryRefused."""
         kept = 0
-        with suppress(ConnectionClosed):
+        try:
             async for message in connection:
                 count = json.loads(message).get("kept", 0) - kept
                 kept += count
@@ -98,6 +102,8 @@ class Socket:
                 del self._waiting[:count]
                 if not self._waiting:
                     self._all_kept.set()
+        except ConnectionClosed as problem:
+            self._check(problem)
 
     async def _opened(self, attempt: int) -> ClientConnection:
         url = f"{self.url}{'&' if '?' in self.url else '?'}acks=1"
@@ -119,10 +125,13 @@ class Socket:
             return await self._opened(attempt + 1)
 
     def _check(self, problem: ConnectionClosed) -> None:
-        if problem.rcvd is not None and problem.rcvd.code == REFUSED:
-            one = self._waiting[0][0] if self._waiting else None
+        code = None if problem.rcvd is None else problem.rcvd.code
+        if problem.rcvd is not None and code in (REFUSED, TOO_LONG):
+            unkept = [one for one, _ in self._waiting]
+            one = max(unkept, key=lambda one: len(one.body) if code == TOO_LONG else 0, default=None)
             told = {"number": one.number if one else 0, "kind": one.kind if one else "the connection"}
-            raise DeliveryRefused(url=self.url, status=REFUSED, **told, answer=problem.rcvd.reason)
+            answer = problem.rcvd.reason or ("a message that is too long" if code == TOO_LONG else "")
+            raise DeliveryRefused(url=self.url, status=code, **told, answer=answer)
 
     async def _leave(self) -> None:
         if self._connection is not None:

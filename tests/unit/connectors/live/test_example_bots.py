@@ -95,6 +95,31 @@ async def test_what_is_refused_ends_it_and_says_why() -> None:
     assert (code, len(taking.kept)) == (1, 1) and "404: no_such_source" in printed
 
 
+async def test_what_is_kept_and_could_not_be_read_is_not_told_again() -> None:
+    async with backend(Response("delivery_not_read", status_code=500)) as taking:
+        code, printed = await run(taking.port)
+    ids = [one.headers["webhook-id"] for one in taking.kept]
+    assert (code, len(set(ids))) == (0, len(ids)) and "500: delivery_not_read" in printed
+
+
+@pytest.mark.parametrize("code", [1008, 1009])
+async def test_what_the_next_connection_would_refuse_too_is_not_sent_on_it(code: int) -> None:
+    async def refuse(socket: ServerConnection) -> None:
+        connections.append(socket)
+        await socket.recv()
+        await socket.close(code, "no")
+
+    connections: list[ServerConnection] = []
+    pipe = asyncio.subprocess.PIPE
+    async with websockets.serve(refuse, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}/v1/hooks/mine"
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, BOT.with_name("bot_sound.py"), url, SECRET, "Ana", stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        _, err = await asyncio.wait_for(process.communicate(b"\0" * 32_000), 30)
+    assert (process.returncode, len(connections)) == (1, 1) and str(code) in err.decode()
+
+
 @pytest.mark.parametrize("breaks_after", [None, 4])
 async def test_sound_is_sent_whole_also_when_a_connection_breaks(breaks_after: int | None) -> None:
     sound = bytes(range(256)) * 125  # a second

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.api.hooks import HooksConfig
+from service.api.http import HttpConfig
 from service.connectors.live import EventUnreadable
 from service.connectors.live.generic_fields import KINDS, SPEAKERS
 from service.connectors.live.generic_schema import EVENTS, REQUIRED, binary, message, parse, read_binary, read_text, schema
@@ -215,6 +217,13 @@ def test_what_the_page_shows_is_read(shown: str) -> None:
         assert read_binary(struct.pack("<I", len(header)) + header + b"\0\0").events
     else:
         assert parse(document).events
+
+
+def test_the_page_says_how_long_a_message_may_be() -> None:
+    said = " ".join(PAGE.split())
+    assert f"with 1009: a message over {HttpConfig().max_body_bytes // 1024} KB" in said
+    megabytes = f"{HooksConfig().max_body_bytes // 1_000_000} MB"
+    assert f"| 413 | over {megabytes};" in said and f"by POST, which takes {megabytes}" in said
 
 
 def test_the_page_names_every_event_and_every_field_and_what_each_needs() -> None:

@@ -100,3 +100,17 @@ async def test_what_is_said_in_a_livekit_room_arrives_signed_as_livekit_signs(ex
     (one,) = asked
     found = read("livekit", one, "APIkey:secret")
     assert found.meeting == "RM_1" and said(found.events, 1_772_442_000.0) == [("ana", "hello world", -0.8, 0.0, True)]
+
+
+@pytest.mark.parametrize(("status", "tries"), [(500, 1), (501, 1), (413, 1), (408, 2), (429, 2), (502, 2), (503, 2), (504, 2)])
+async def test_what_is_kept_or_never_will_be_is_not_sent_again(examples: list[ModuleType], status: int, tries: int) -> None:
+    passing_on, *_ = examples
+    answers = iter([Answer(status), *[Answer(202)] * tries])
+    sign = passing_on.standard_webhooks(SECRET)
+    async with (
+        serving(lambda _: next(answers)) as (base, asked),
+        passing_on.Sender(base, sign, longest_wait=0.01) as sender,
+    ):
+        for n in range(2):
+            sender.put({"n": n})
+    assert [one.body for one in asked] == [b'{"n": 0}'] * tries + [b'{"n": 1}']

@@ -12,11 +12,12 @@ import pytest
 from fastapi import Response
 from hypothesis import given
 from hypothesis import strategies as st
+from websockets.asyncio.server import ServerConnection, serve
 
 from service.connectors.live import EventUnreadable
 from service.connectors.live.generic_schema import message, read_text
 from service.connectors.live.playing import Played, player
-from service.connectors.live.playing.outgoing import DeliveryRefused, Report, SendingConfig, ServiceUnreached
+from service.connectors.live.playing.outgoing import DeliveryRefused, OnlyByHttp, Report, SendingConfig, ServiceUnreached
 from service.connectors.live.playing.recorded import Manner, lines_of, moved, read_recorded, recorded, rehearsed
 from service.connectors.live.playing.sending import Sender
 from service.connectors.live.signatures import verify_webhook_id
@@ -187,3 +188,25 @@ async def test_a_token_is_sent_as_one() -> None:
     async with backend() as taking:
         await sent(taking.port, Manner(speed=10_000), secret="vg_token")
     assert {kept.headers["authorization"] for kept in taking.kept} == {"Bearer vg_token"}
+
+
+async def test_who_signs_what_is_sent_opens_no_socket() -> None:
+    told = read_recorded(EXAMPLE)
+    sender = Sender("ws://127.0.0.1:1/v1/hooks/mine", player("attendee"), Played(told.meeting, BEGAN), SECRET)
+    with pytest.raises(OnlyByHttp, match="http"):
+        await sender.send(rehearsed(told, Manner()))
+
+
+async def test_a_message_that_is_too_long_for_a_socket_is_named() -> None:
+    told = recorded(lines(said(1.0), {**said(2.0), "text": "x" * 300}, said(3.0)))
+
+    async def take(socket: ServerConnection) -> None:
+        async for _ in socket:
+            pass
+
+    async with serve(take, "127.0.0.1", 0, max_size=200) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}/v1/hooks/mine"
+        sender = Sender(url, player("generic"), Played(told.meeting, BEGAN), SECRET)
+        with pytest.raises(DeliveryRefused) as refusal:
+            await sender.send(rehearsed(told, Manner(speed=10_000)))
+    assert (refusal.value.facts["status"], refusal.value.facts["number"]) == (1009, 1)
