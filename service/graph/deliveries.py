@@ -68,6 +68,8 @@ class Dead:
     expires_at: datetime
     keeps_body: bool = True
     """Else only how long it is, and its SHA-256: there may be sound in it, or its source has too many."""
+    is_counted: bool = False
+    """Not kept at all: its source has so many dead letters that one of them only counts further ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +160,19 @@ ON CREATE SET d += row.properties, d.id = row.id, d.created_at = datetime(), d.s
   d.error = row.error, d.expires_at = row.expires_at
 """
 
+COUNT_DEAD = """
+UNWIND $counted AS row
+MERGE (d:Delivery {space: row.space, source: row.source, key: $key})
+ON CREATE SET d.id = row.id, d.created_at = datetime(), d.provider = row.provider, d.status = 'dead', d.headers = '{}',
+  d.attempts = 0, d.num_bytes = 0, d.body_sha256 = ''
+SET d.attempts = d.attempts + row.number, d.num_bytes = d.num_bytes + row.num_bytes, d.received_at = row.received_at,
+  d.expires_at = row.expires_at
+SET d.error = $code + toString(d.attempts) + $says + row.error
+"""
+
+FURTHER_DEAD = "further dead letters"
+"""`key` of what counts them; no hash is written like it."""
+
 
 async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery]) -> None:
     """The meetings of these are there, and something came of them when these did; the deliveries are not looked at."""
@@ -189,13 +204,39 @@ def _meetings(deliveries: Iterable[NewDelivery]) -> list[dict[str, Any]]:
     ]
 
 
-async def save_dead(tx: Tx, dead: Iterable[Dead]) -> int:
-    """Keep what cannot be read for somebody to look at; how many are new."""
+async def save_dead(tx: Tx, dead: Sequence[Dead]) -> int:
+    """Keep what cannot be read for somebody to look at; how many are new. Of those that are only counted, how many came of
+    their source, and the last one's error."""
     found = [
         {**_row(one.delivery, keeps_body=one.keeps_body), "error": one.error[:MAX_ERROR], "expires_at": one.expires_at}
         for one in dead
+        if not one.is_counted
     ]
-    return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created
+    if counted := _counted([one for one in dead if one.is_counted]):
+        says = {"code": "dead_letters_counted: ", "says": " more could not be read, and are only counted. The last: "}
+        await changes(tx, COUNT_DEAD, counted=counted, key=FURTHER_DEAD, **says)
+    return (await changes(tx, SAVE_DEAD, deliveries=found)).nodes_created if found else 0
+
+
+def _counted(dead: Sequence[Dead]) -> list[dict[str, Any]]:
+    """One row a source."""
+    by_source: dict[tuple[str, str], list[Dead]] = {}
+    for one in dead:
+        by_source.setdefault((one.delivery.space, one.delivery.source), []).append(one)
+    return [
+        {
+            "id": derived("delivery", space, source, FURTHER_DEAD),
+            "space": space,
+            "source": source,
+            "provider": some[-1].delivery.provider,
+            "number": len(some),
+            "num_bytes": sum(len(one.delivery.body) for one in some),
+            "received_at": some[-1].delivery.received_at,
+            "expires_at": some[-1].expires_at,
+            "error": some[-1].error[:MAX_ERROR],
+        }
+        for (space, source), some in sorted(by_source.items())
+    ]
 
 
 COUNT_WAITING = """
@@ -207,8 +248,9 @@ RETURN d.space AS space, d.source AS source, count(*) AS waiting, sum(d.num_byte
 SUM_DEAD = """
 UNWIND $spaces AS space
 MATCH (d:Delivery)
-WHERE d.space = space AND d.status = 'dead' AND d.created_at IS NOT NULL AND d.body_sha256 IS NULL
-RETURN d.space AS space, d.source AS source, sum(d.num_bytes) AS num_bytes
+WHERE d.space = space AND d.status = 'dead' AND d.created_at IS NOT NULL
+RETURN d.space AS space, d.source AS source, sum(CASE WHEN d.body_sha256 IS NULL THEN d.num_bytes ELSE 0 END) AS num_bytes,
+       count(CASE WHEN d.seq IS NULL THEN 1 END) AS unread
 """
 
 
@@ -223,10 +265,10 @@ async def measure_waiting(tx: Tx) -> dict[tuple[str, str], tuple[int, int]]:
     return {(row["space"], row["source"]): (row["waiting"], row["num_bytes"]) for row in found}
 
 
-async def measure_dead(tx: Tx, spaces: Collection[str]) -> dict[tuple[str, str], int]:
-    """(space, source) → bytes of the bodies that dead letters have."""
+async def measure_dead(tx: Tx, spaces: Collection[str]) -> dict[tuple[str, str], tuple[int, int]]:
+    """(space, source) → bytes of the bodies that dead letters have, and how many of them could not be read at all."""
     found = await rows(tx, SUM_DEAD, spaces=sorted(spaces))
-    return {(row["space"], row["source"]): row["num_bytes"] for row in found}
+    return {(row["space"], row["source"]): (row["num_bytes"], row["unread"]) for row in found}
 
 
 LIST_DELIVERIES = """

@@ -121,6 +121,14 @@ def repeat_key(delivery: Delivery, read: Read) -> str:
     return _digest(["body", meeting, delivery.connection, str(delivery.binary), json.dumps(carried), body])
 
 
+def unread_key(delivery: Delivery) -> str:
+    """Of what cannot be read: all that reading it takes, on whatever connection it came. Whoever is refused connects again and
+    sends the same."""
+    told = [json.dumps(sorted((some or {}).items())) for some in (delivery.query, delivery.carried)]
+    body = hashlib.sha256(delivery.body).hexdigest()
+    return _digest(["unread", str(delivery.binary), *told, body])
+
+
 def _digest(parts: Iterable[str]) -> str:
     return hashlib.sha256("\x1f".join(parts).encode(errors="surrogatepass")).hexdigest()
 

@@ -56,6 +56,9 @@ class InboxConfig:
     """25 of the longest; 10,000 of the usual have 20 MB."""
     dead_bytes_of_source: int = 20_000_000
     """Of the bodies of a source's dead letters: enough to see what is wrong. Of more of them only length and hash are kept."""
+    dead_of_source: int = 1_000
+    """Dead letters of a source that could not be read: more than anybody looks at. A client that is set up wrongly and comes
+    again all day would make a million; of further ones it is only counted how many."""
     count_seconds: float = 1.0
     """How old the count of these may be; what this process adds meanwhile is counted at once."""
     write_seconds: float = 5.0
@@ -95,7 +98,8 @@ class Inbox:
         self._came = asyncio.Event()
         self._waiting: Counter[tuple[str, str]] = Counter()
         self._bytes: Counter[tuple[str, str]] = Counter()
-        self._dead_bytes: dict[tuple[str, str], int] = {}
+        self._dead: dict[tuple[str, str], tuple[int, int]] = {}
+        """Bytes of the bodies of a source's dead letters, and how many could not be read."""
         self._counted_at = float("-inf")
         self._counting = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
@@ -146,17 +150,20 @@ class Inbox:
         await unit.kept
 
     async def _within_quota(self, dead: Dead) -> Dead:
-        """Without its body where the source's dead letters have too much of them. Raises NotKept."""
+        """Without its body where the source's dead letters have too much of them; only counted where there are too many.
+        Raises NotKept."""
         one, size = dead.delivery, len(dead.delivery.body)
         source = one.space, one.source
         await self._count()
-        if source not in self._dead_bytes and dead.keeps_body:
+        if source not in self._dead:
             found = await self._asked(measure_dead, [one.space])
-            self._dead_bytes |= {source: 0} | found
-        if not dead.keeps_body or self._dead_bytes[source] + size > self.config.dead_bytes_of_source:
-            return replace(dead, keeps_body=False)
-        self._dead_bytes[source] += size
-        return dead
+            self._dead |= {source: (0, 0)} | found
+        used, number = self._dead[source]
+        if number >= self.config.dead_of_source:
+            return replace(dead, keeps_body=False, is_counted=True)
+        keeps = dead.keeps_body and used + size <= self.config.dead_bytes_of_source
+        self._dead[source] = used + size * keeps, number + 1
+        return dead if keeps else replace(dead, keeps_body=False)
 
     async def _write(self) -> None:
         while True:
@@ -229,7 +236,7 @@ class Inbox:
             found = await self._asked(measure_waiting)
             self._waiting = Counter({source: count for source, (count, _) in found.items()})
             self._bytes = Counter({source: size for source, (_, size) in found.items()})
-            self._dead_bytes = {}
+            self._dead = {}
             self._counted_at = now()
 
     async def _asked(self, read: Callable[..., Awaitable[T]], *args: object) -> T:

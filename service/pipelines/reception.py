@@ -16,7 +16,7 @@ from service.errors import VoicegraphError
 from service.graph.deliveries import Dead, NewDelivery, meeting_id, save_meetings
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
-from service.pipelines.delivered import harmless, may_hold_sound, new_delivery
+from service.pipelines.delivered import harmless, may_hold_sound, new_delivery, unread_key
 from service.pipelines.deliveries import Inbox, Incident
 from service.types.meeting import AudioSink, Heard, SoundFrom
 from service.types.people import SpaceSettings
@@ -208,7 +208,7 @@ class Reception:
                 await self._hear(proved.source, delivery, one.read)
 
     async def _dead(self, source: Source, delivery: Delivery, problem: VoicegraphError) -> Dead:
-        kept = new_delivery(source, delivery, Read(None, ()))
+        kept = replace(new_delivery(source, delivery, Read(None, ())), key=unread_key(delivery))
         until = delivery.received_at + timedelta(days=self._config.dead_days)
         has_sound = await self._apart(delivery, lambda: may_hold_sound(delivery))
         return Dead(kept, f"{problem.code}: {problem.message}", until, keeps_body=not has_sound)

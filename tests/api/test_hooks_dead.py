@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import websockets
 
+from service.api.http import HttpConfig
 from service.graph.deliveries import DeliveryStatus
 from service.graph.driver import Tx, rows
 from service.pipelines.connections import ConnectionConfig
@@ -74,3 +75,24 @@ async def test_a_connection_on_which_nothing_can_be_read_ends(backend: Backend) 
     found = await backend.inbox()
     assert sum(one.status is DeliveryStatus.DEAD for one in found) == most - 1 + most
     assert sum(one.status is DeliveryStatus.WAITING for one in found) == 1
+
+
+async def test_what_cannot_be_read_and_comes_again_on_another_connection_is_one_dead_letter(backend: Backend) -> None:
+    for _ in range(2):
+        async with socket(backend, "crm") as line:
+            for n in range(3):
+                await line.send(f"no JSON {n}")
+            kept = 0
+            while kept < 3:
+                kept = json.loads(await asyncio.wait_for(line.recv(), 20))["kept"]
+    assert [one.status for one in await backend.inbox()] == [DeliveryStatus.DEAD] * 3
+
+
+async def test_a_message_that_is_too_long_ends_its_connection_and_what_came_before_it_is_kept(backend: Backend) -> None:
+    async with socket(backend, "crm") as line:
+        await line.send(json.dumps(said()))
+        await asyncio.wait_for(line.recv(), 20)
+        await line.send(json.dumps(said("x" * HttpConfig().max_body_bytes)))
+        await asyncio.wait_for(line.wait_closed(), 30)
+        assert line.close_code == 1009
+    assert [one.status for one in await backend.inbox()] == [DeliveryStatus.WAITING]

@@ -108,6 +108,25 @@ async def test_the_bodies_of_dead_letters_have_a_quota_of_each_source(graph: Gra
         assert [one.body is not None for one in found if one.source == source].count(True) == 2
 
 
+@pytest.mark.parametrize("count_seconds", [0.0, 60.0])
+async def test_of_too_many_dead_letters_of_a_source_only_the_number_is_kept(
+    graph: Graph, space: str, count_seconds: float
+) -> None:
+    async with an_inbox(graph, dead_of_source=3, count_seconds=count_seconds) as inbox:
+        for source, number in (("crm", 6), ("other", 2)):
+            for n in range(number):
+                letter = a_delivery(space, f"{n}", meeting=None, body=b"x" * 10, source=source)
+                await inbox.keep([], [Dead(letter, f"event_unreadable: no JSON {n}", LATER)])
+    shown = (await graph.read(list_deliveries, space, page=Page(first=100))).items
+    assert Counter(one.source for one in shown) == {"crm": 4, "other": 2}
+    (counter,) = [one for one in shown if one.attempts != 1]
+    assert (counter.source, counter.status, counter.attempts, counter.num_bytes) == ("crm", DeliveryStatus.DEAD, 3, 30)
+    assert counter.error == (
+        "dead_letters_counted: 3 more could not be read, and are only counted. The last: event_unreadable: no JSON 5"
+    )
+    assert [one.body for one in await graph.read(list_dead_letters, space, [counter.id])] == [None]
+
+
 async def test_no_more_bodies_are_read_at_once_than_memory_holds(graph: Graph, space: str) -> None:
     async with an_inbox(graph) as inbox:
         await inbox.keep([a_delivery(space, f"{n}", body=b"x" * size) for n, size in enumerate((900, 50, 50, 50, 2_000, 10))])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.connectors.live import Delivery, Read
 from service.connectors.live.sources import Source
-from service.pipelines.delivered import harmless, may_hold_sound, new_delivery, repeat_key
+from service.pipelines.delivered import harmless, may_hold_sound, new_delivery, repeat_key, unread_key
 from service.pipelines.reception import NoMeeting, check_read
 from service.types.meeting import Ended
 
@@ -62,6 +62,14 @@ def test_a_repeat_has_the_same_key_and_another_delivery_another() -> None:
     with_id = replace(said, delivery_key="evt-1")
     assert repeat_key(one, with_id) == repeat_key(others[0], with_id) != repeat_key(one, replace(said, delivery_key="evt-2"))
     assert repeat_key(one, replace(said, delivery_key="\ud800"))
+
+
+def test_what_cannot_be_read_is_one_on_whatever_connection_it_comes_again() -> None:
+    one = Delivery({}, b"{", NOW, connection="c1", opened_at=NOW, query={"meeting": "m1"}, carried={"hello": "x"})
+    assert unread_key(one) == unread_key(replace(one, connection="c2", opened_at=NOW + timedelta(hours=1)))
+    others = [replace(one, body=b"["), replace(one, binary=True), replace(one, query=None), replace(one, carried=None)]
+    assert len({unread_key(other) for other in (one, *others)}) == 1 + len(others)
+    assert unread_key(one) != repeat_key(one, Read(None, ()))
 
 
 @given(key=st.none() | st.text(max_size=5), connection=st.sampled_from(["", "c"]))
