@@ -230,6 +230,7 @@ class Reception:
         if self._is_new(id, now):
             await self._ensure_space(source.space, now)
             await self._graph.write(save_meetings, [new_delivery(source, replace(delivery, body=b""), read)])
+            self._touched[id] = now
         if self.sink is not None and source.listen:
             origin = SoundFrom(source.space, source.name, id, delivery.connection)
             pieces = [event for event in read.events if isinstance(event, Heard)]
@@ -238,13 +239,14 @@ class Reception:
     async def _ensure_space(self, space: str, now: datetime) -> None:
         if self._is_new(f"space {space}", now):
             await self._graph.write(ensure_space, SpaceSettings(space))
+            self._touched[f"space {space}"] = now
 
     def _is_new(self, id: str, now: datetime) -> bool:
-        """Whether it was not asked for in the last `touch_seconds`."""
+        """Whether it was not seen to be there in the last `touch_seconds`. Whoever sees to it notes it, once it is written."""
         since = now - timedelta(seconds=self._config.touch_seconds)
         if self._touched.get(id, since) > since:
             return False
-        self._touched = {one: at for one, at in self._touched.items() if at > since} | {id: now}
+        self._touched = {one: at for one, at in self._touched.items() if at > since}
         return True
 
     async def _apart(self, delivery: Delivery, work: Callable[[], T]) -> T:

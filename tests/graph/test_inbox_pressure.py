@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.api.errors import incident
+from service.connectors.live import Delivery, connector
+from service.connectors.live.generic_schema import message
+from service.connectors.live.sources import Sources
 from service.graph.dead_letters import list_dead_letters
-from service.graph.deliveries import Dead, list_deliveries, meeting_id
-from service.graph.driver import Graph
+from service.graph.deliveries import Dead, DeliveryStatus, list_deliveries, meeting_id, save_meetings
+from service.graph.driver import Graph, Neo4jUnreachable
 from service.graph.meetings import lease_meetings
 from service.graph.paging import Page
+from service.graph.spaces import ensure_space
 from service.graph.taking_in import deliveries_of, mark_done
 from service.pipelines.deliveries import Inbox, InboxConfig, InboxFull, NotKept
+from service.pipelines.reception import Proved, Reception
+from service.types.meeting import AudioEncoding, Heard
+from tests.graph.meeting_builders import SOURCE, meetings, sources_file
 from tests.graph.test_deliveries import LATER, NOW, a_delivery, waiting
 
 
@@ -28,6 +38,17 @@ class Counting(Graph):
 
     async def write(self, *args: Any, **kwargs: Any) -> Any:
         self.writes += 1
+        return await super().write(*args, **kwargs)
+
+
+class Ill(Counting):
+    """The graph, where some writes fail."""
+
+    fails: tuple[object, ...] = ()
+
+    async def write(self, *args: Any, **kwargs: Any) -> Any:
+        if args[0] in self.fails:
+            raise Neo4jUnreachable(uri=self.config.uri, reason="a test")
         return await super().write(*args, **kwargs)
 
 
@@ -181,3 +202,26 @@ async def test_what_was_not_written_when_the_service_stops_is_told_so(graph: Gra
     told = {a_delivery(space, f"{n}").id for n, outcome in enumerate(outcomes) if outcome is None}
     assert told <= kept
     assert {type(outcome) for outcome in outcomes} <= {type(None), NotKept}
+
+
+async def test_a_space_and_a_meeting_count_as_there_only_once_they_are_written(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    ill = Ill(graph._driver, graph.config, graph.version)
+    sources = Sources(sources_file(tmp_path / "hooks.toml", space), lambda name: None)
+    sound = Heard(key="1", data=b"\0\0", encoding=AudioEncoding.S16, sample_rate=16_000)
+    sent = Delivery({}, json.dumps(message("m1", [sound])).encode(), NOW)
+    async with an_inbox(graph) as inbox:
+        reception = Reception(ill, sources, inbox, incident)
+        proved = Proved(sources.get(SOURCE), connector("generic"), ())
+        found = [(sent, await reception.sort(proved, sent))]
+        for fails, writes in (((ensure_space,), 0), ((save_meetings,), 1)):
+            ill.fails = fails
+            with pytest.raises(Neo4jUnreachable):
+                await reception.keep(proved, found)
+            assert ill.writes == writes
+        ill.fails = ()
+        for _ in range(2):
+            await reception.keep(proved, found)
+            assert ill.writes == 2, "and not asked for again within the minute"
+    assert [meeting["external_id"] for meeting in await meetings(graph, space)] == ["m1"]
