@@ -158,6 +158,13 @@ SET d.attempts = d.attempts + 1, d.error = $error, d.next_at = $next_at,
   d += CASE WHEN $gone IS NULL THEN {} ELSE {body: null, body_base64: null, carried: null, body_sha256: $gone} END
 """
 
+MARK_UNFOLDED = """
+UNWIND $errors AS row
+MATCH (d:Delivery {id: row.id, meeting_id: $meeting_id})
+WHERE d.status = 'done'
+SET d.error = row.error
+"""
+
 
 async def mark_done(tx: Tx, meeting_id: str, ids: Sequence[str], *, worker: str) -> None:
     """They are taken in, in this order: in the transaction that writes what came of them. Raises MeetingTaken."""
@@ -182,3 +189,11 @@ async def mark_failed(
     await hold_meeting(tx, meeting_id, worker)
     times = {"next_at": next_at, "expires_at": expires_at}
     await changes(tx, MARK_FAILED, meeting_id=meeting_id, id=id, error=error[:MAX_ERROR], gone=gone, **times)
+
+
+async def mark_unfolded(tx: Tx, meeting_id: str, errors: Mapping[str, str], *, worker: str) -> None:
+    """They (ids) were taken in once, and are not understood any more for these errors (code: message): they stay done. Raises
+    MeetingTaken."""
+    await hold_meeting(tx, meeting_id, worker)
+    found = [{"id": id, "error": error[:MAX_ERROR]} for id, error in errors.items()]
+    await changes(tx, MARK_UNFOLDED, meeting_id=meeting_id, errors=found)

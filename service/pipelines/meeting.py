@@ -31,7 +31,7 @@ from service.graph.meetings import (
     hold_meeting,
     reopen_meeting,
 )
-from service.graph.taking_in import NOTHING_SEEN, deliveries_of, mark_done, mark_failed, next_waiting
+from service.graph.taking_in import NOTHING_SEEN, deliveries_of, mark_done, mark_failed, mark_unfolded, next_waiting
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
 from service.memory.meeting.rooms import Room
@@ -316,11 +316,14 @@ class Meeting:
         if feed is not None:  # what it waited for may have been another worker
             self._feed, self._room, self._closed = feed, _room_of(feed), feed.status is MeetingStatus.CLOSED
         place, last = self._feed.first_folded, self._feed.num_folded
-        self._rebuilt = place < last
+        unfolded: dict[str, str] = {}
         while some := await self._graph.read(deliveries_of, self._feed.id, first=place, limit=self._config.rebuilt):
-            await asyncio.to_thread(self._fold_again, some)
+            unfolded |= await asyncio.to_thread(self._fold_again, some)
             place += len(some)
         self._is_kept = place == last
+        self._rebuilt = self._feed.first_folded < last and not unfolded  # what these told stays as it is written
+        if unfolded:
+            await self._graph.write(mark_unfolded, self._feed.id, unfolded, worker=self._worker)
         if self._session is not None:
             try:
                 await self._session.load()
@@ -328,11 +331,26 @@ class Meeting:
                 self._session, self._is_kept = None, False
         self._taken_up = True
 
-    def _fold_again(self, some: Sequence[StoredDelivery]) -> None:
+    def _fold_again(self, some: Sequence[StoredDelivery]) -> dict[str, str]:
+        """By id, what is wrong with those that a program before this one understood: they are passed over, and logged."""
+        unfolded = {}
         for delivery in some:
-            read = _read(delivery)
-            self._session = self._session or self._session_of(delivery, read)
-            self._fold(delivery, read)
+            try:
+                read = _read(delivery)
+                self._session = self._session or self._session_of(delivery, read)
+                self._fold(delivery, read)
+            except Exception as error:  # noqa: BLE001 - logged, and marked; it must not keep what comes from being taken in
+                failure = self._failure(delivery, error)
+                if failure.error is not None:  # of others it did
+                    self._incident(error)
+                unfolded[delivery.id] = failure.told
+                self._session = self._session or self._session_there(delivery)
+        return unfolded
+
+    def _session_there(self, delivery: StoredDelivery) -> MeetingSession | None:
+        """The session that is written, of which this was the first delivery, whether it is held in a room or not."""
+        both = [self._session_of(delivery, Read(None, (), in_room=in_room)) for in_room in (False, True)]
+        return next((session for session in both if session.id == self._feed.session_id), None)
 
     async def _pass_time(self, looked: Looked, *, is_last: bool) -> None:
         """Nothing waits: tell what time alone tells."""

@@ -133,6 +133,7 @@ async def a_worker(
     fetched: Fetched = nothing_fetched,
     work: MeetingWorkConfig | None = None,
     config: MeetingsConfig | None = None,
+    incidents: Incidents | None = None,
     **source: Any,
 ) -> AsyncIterator[Meetings]:
     """Of this space's source alone. It looks when it is told to (`settle`); incidents are raised."""
@@ -143,7 +144,7 @@ async def a_worker(
         return using
 
     config = replace(config or MeetingsConfig(), work=work or MeetingWorkConfig(margin=0.0))
-    worker = Meetings(graph, models, sources, fetched, Incidents(), config=config)
+    worker = Meetings(graph, models, sources, fetched, Incidents() if incidents is None else incidents, config=config)
     yield worker
     await worker.stop()
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from neo4j.exceptions import DatabaseError, Neo4jError
 
+from service.connectors.live import EventUnreadable
 from service.graph.access import read_scope
 from service.graph.deliveries import save_deliveries
 from service.graph.driver import Graph, changes, rows
@@ -36,6 +37,7 @@ from tests.graph.meeting_builders import (
     BEGAN,
     BO,
     EveryTurn,
+    Incidents,
     a_worker,
     began,
     deliver,
@@ -67,6 +69,11 @@ SET n += m {.*, id: m.id + 'x', index: 7}
 MERGE (n)-[:IN_SESSION]->(s)
 MERGE (l)-[:UTTERED]->(n)
 """
+REPLACE_TAKEN_IN = """
+MATCH (d:Delivery {space: $space, status: 'done'}) WHERE d.body CONTAINS $text
+SET d.body = $body
+"""
+ALL_ERRORS = "MATCH (d:Delivery {space: $space}) RETURN d.error AS error"
 FORGET_INBOX = "MATCH (n:Delivery|Meeting|MeetingWork {space: $space}) DETACH DELETE n"
 
 
@@ -444,3 +451,24 @@ async def test_what_is_no_turn_any_more_goes_though_who_wrote_it_was_killed(grap
         await deliver(graph, space, ended(), at=60.0)
         await _all_written(second, graph, space)
     assert [t["text"] for t in await turns(graph, space)] == ["One.", "Two."]
+
+
+async def test_what_a_newer_program_does_not_understand_any_more_does_not_keep_the_meeting_from_going_on(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    async with a_worker(graph, space, tmp_path, **GOES_ON) as worker:
+        await deliver(graph, space, began(), said(ANA, "One.", 1.0), at=2.0)
+        await deliver(graph, space, said(BO, "Two.", 3.0), at=4.0)
+        await worker.settle(PATIENCE)
+    broken = '{"meeting": "m1", "type": "said in a way of before"}'
+    await graph.write(changes, REPLACE_TAKEN_IN, space=space, body=broken, text="One.")
+    incidents = Incidents()
+    async with a_worker(graph, space, tmp_path, incidents=incidents, **GOES_ON) as worker:
+        await deliver(graph, space, said(ANA, "Three.", 5.0), at=6.0)
+        await worker.settle(PATIENCE)
+    found = await turns(graph, space)
+    assert [turn["text"] for turn in found] == ["One.", "Two.", "Three."] and len({turn["session"] for turn in found}) == 1
+    assert await inbox(graph, space) == {"done": 3}
+    errors = [row["error"] for row in await graph.read(rows, ALL_ERRORS, space=space)]
+    assert [error.partition(":")[0] for error in errors if error] == ["event_unreadable"]
+    assert [type(error) for error in incidents] == [EventUnreadable]
