@@ -1,11 +1,14 @@
 """What does Jitsi tell? jigasi's remote publisher and its final file, transcription results of the conference, and what
-opus-transcriber-proxy dispatches; also the sound that the bridge sends to a transcriber.
+opus-transcriber-proxy dispatches; also the sound that the bridge sends to a transcriber, and jigasi to a Whisper service.
 
 Read in source (2026): jigasi LocalJsonTranscriptHandler and RemotePublisherTranscriptionHandler (a POST an event: START, JOIN,
-SPEECH, LEAVE, END; with `room_name`, unsigned, finals only); opus-transcriber-proxy README, DISPATCHER_INTEGRATION (a WebSocket
-of `{sessionId, endpointId, text, timestamp, language}`, headers of one's choice), WEBSOCKET_DUMP and AUDIO_MIXING (`media` with
-Opus packets, timestamps of a clock of 48 kHz that starts anywhere). General knowledge, not read: what `timestamp` of a result
-is the moment of (taken for the start, as the files' reader does), and that a bridge waits for `pong`.
+SPEECH, LEAVE, END; with `room_name`, unsigned, finals only); opus-transcriber-proxy README, DISPATCHER_INTEGRATION (a
+WebSocket of `{sessionId, endpointId, text, timestamp, language}`, headers of one's choice), WEBSOCKET_DUMP and AUDIO_MIXING
+(`media` with Opus packets, timestamps of a clock of 48 kHz that starts anywhere); jigasi WhisperWebsocket and its audio
+devices, with skynet's Streaming Whisper Module, which takes it (each binary message 60 bytes of `participant|language`, filled
+up with zeros, and samples of 16 bit, little-endian, 16 kHz; a single byte once all have left). General knowledge, not read:
+what `timestamp` of a result is the moment of (taken for the start, as the files' reader does), and that a bridge waits for
+`pong`.
 
 Neither signs: a secret goes into the URL of jigasi (`?token=…`), and into the proxy's DISPATCHER_HEADERS (`Authorization:
 Bearer …`). The meeting is the session, else the room: several meetings a day have one name. The file is a meeting of its own:
@@ -21,6 +24,7 @@ from dataclasses import dataclass
 
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field, has
+from service.connectors.files.source import clean
 from service.connectors.live import Delivery, EventUnreadable, Read
 from service.connectors.live.bodies import (
     at_epoch,
@@ -35,6 +39,7 @@ from service.connectors.live.bodies import (
     reading,
     starting,
 )
+from service.connectors.live.frames import binary_samples
 from service.connectors.live.signatures import by_use, verify_shared_secret
 from service.types.meeting import (
     NOBODY,
@@ -58,13 +63,18 @@ UNNAMED = "Fellow Jitster"
 """What Jitsi shows for who gave no name."""
 OPUS_CLOCK = 48_000
 """Hz, of Opus in RTP (RFC 7587), whatever rate was recorded."""
+WHISPER_HEADER = 60
+"""Bytes."""
+WHISPER_RATE = 16_000
+"""Hz."""
+ALL_LEFT = b"\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Jitsi:
     declared = DeclaredLive(
         NAME,
-        "Jitsi: jigasi (events and its file), opus-transcriber-proxy, the bridge's sound",
+        "Jitsi: jigasi (events, its file, and sound as for Whisper), opus-transcriber-proxy, the bridge's sound",
         ("webhook", "websocket", "transcript", "partials", "participants", "audio per participant"),
         TimeUnit.MILLISECONDS,
         TimeBase.EPOCH,
@@ -80,6 +90,8 @@ class Jitsi:
         verify_shared_secret(delivery, all_sent, source=source, header="authorization", scheme="Bearer ", parameter="token")
 
     def read(self, delivery: Delivery) -> Read:
+        if delivery.binary:
+            return _whispered(delivery)
         with reading(NAME):
             whole = document(delivery, NAME)
             named = id_of(whole["sessionId"]) or meeting_of(delivery, "meeting", "sessionId") or _of_file(whole)
@@ -201,8 +213,7 @@ def _speaker(participant: Field) -> Speaker:
 
 def _heard(whole: Field, delivery: Delivery, meeting: str | None) -> Read:
     """One packet of Opus. Its clock starts anywhere, but the same for all of a connection: the first one's is when it came."""
-    if meeting is None:
-        raise EventUnreadable(provider=NAME, place="the URL", what="sound has no meeting; needed: ?meeting=…")
+    meeting = _needed(meeting)
     media = whole["media"]
     ticks = media["timestamp"].number()
     if ticks is None:
@@ -211,6 +222,31 @@ def _heard(whole: Field, delivery: Delivery, meeting: str | None) -> Read:
     first = told or {"ticks": repr(ticks), "at": repr(delivery.received_at.timestamp())}
     since = (ticks - float(first["ticks"])) / OPUS_CLOCK
     return Read(meeting, (_sound(media, float(first["at"]) + since),), carried=None if told else first)
+
+
+def _needed(meeting: str | None) -> str:
+    if meeting is None:
+        raise EventUnreadable(provider=NAME, place="the URL", what="sound has no meeting; needed: ?meeting=…")
+    return meeting
+
+
+def _whispered(delivery: Delivery) -> Read:
+    """One participant's next sound, as jigasi has a Whisper service recognise it; or its last message."""
+    meeting = _needed(meeting_of(delivery, "meeting", "sessionId"))
+    if delivery.body == ALL_LEFT:
+        return Read(meeting, keyed(meeting, (Ended(key=""),)))
+    try:
+        head = delivery.body[:WHISPER_HEADER].rstrip(b"\0").decode()
+    except UnicodeDecodeError:
+        head = ""
+    debug_name, pipe, _ = head.partition("|")
+    participant = clean(debug_name.rpartition("/")[2])  # older ones have the room before it
+    if not (pipe and participant):
+        what = f"its first {WHISPER_HEADER} bytes; needed: participant|language, and zeros"
+        raise EventUnreadable(provider=NAME, place="the binary message", what=what)
+    data = binary_samples(delivery.body, WHISPER_HEADER, AudioEncoding.S16, provider=NAME)
+    speaker = Speaker(participant)
+    return Read(meeting, (Heard(key="", data=data, encoding=AudioEncoding.S16, sample_rate=WHISPER_RATE, speaker=speaker),))
 
 
 def _sound(media: Field, start: float) -> Heard:

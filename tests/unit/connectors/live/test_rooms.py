@@ -125,6 +125,43 @@ def test_jitsi_signs_nothing_so_the_secret_itself_is_asked_for() -> None:
             jitsi.verify(sent(jitsi_line(), query=query), ["hush"], source="room")
 
 
+def whisper(head: str, samples: bytes = b"\1\2\3\4") -> bytes:
+    return head.encode().ljust(60, b"\0") + samples
+
+
+def test_what_jigasi_sends_a_whisper_service_is_each_participants_sound() -> None:
+    """Sixty bytes say whose it is and in which language, filled up with zeros; the rest is samples of 16 kHz."""
+    found = read("jitsi", whisper("10a52c3f|en-US"), binary=True, connection="c", query={"meeting": "conn-1"})
+    (heard,) = found.events
+    assert isinstance(heard, Heard) and heard.speaker is not None and not found.in_room
+    assert (found.meeting, heard.speaker.handle, heard.data) == ("conn-1", "10a52c3f", b"\1\2\3\4")
+    assert (heard.encoding, heard.sample_rate, heard.channels, heard.start) == (AudioEncoding.S16, 16_000, 1, None)
+    older = read("jitsi", whisper("room@conference.example.com/10a52c3f|null"), binary=True, query={"meeting": "conn-1"})
+    assert isinstance(older.events[0], Heard) and older.events[0].speaker == heard.speaker
+
+
+def test_a_single_byte_says_that_all_have_left() -> None:
+    assert kinds(read("jitsi", b"\0", binary=True, query={"meeting": "conn-1"}).events) == ["Ended"]
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "said"),
+    [
+        (whisper("10a52c3f|en"), {}, "sound has no meeting"),
+        (whisper("10a52c3f"), {"meeting": "m"}, "participant|language"),
+        (whisper("|en"), {"meeting": "m"}, "participant|language"),
+        (whisper("room/|en"), {"meeting": "m"}, "participant|language"),
+        (b"\xff" * 64, {"meeting": "m"}, "participant|language"),
+        (whisper("10a52c3f|en", b""), {"meeting": "m"}, "samples of 2 bytes"),
+        (whisper("10a52c3f|en", b"odd"), {"meeting": "m"}, "samples of 2 bytes"),
+        (b"\1", {"meeting": "m"}, "participant|language"),
+        (b"", {"meeting": "m"}, "participant|language"),
+    ],
+)
+def test_a_binary_message_that_is_no_such_sound_is_refused(body: bytes, query: dict[str, str], said: str) -> None:
+    assert said in str(refusal("jitsi", body, binary=True, query=query))
+
+
 # ---- LiveKit
 
 ROOM = {"sid": "RM_1", "name": "standup", "creationTime": str(int(SECOND))}
