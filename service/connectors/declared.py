@@ -104,6 +104,9 @@ class DeclaredLive:
     """Other ways that are taken as well."""
     accounts_within: AccountsWithin = AccountsWithin.SOURCE
     """Where such an account is the same one: a binding holds no further."""
+    metadata: str | None = None
+    """Where, in what a bot tells, the metadata stands that whoever sent the bot gave it: a field of it may say which meeting it
+    is in (a source's `meeting_from`), where several bots are. None: nothing of the kind comes with it."""
     needs_api_key: bool = False
     """What it points to is fetched with the source's `api_key`."""
 
@@ -143,6 +146,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
         "signed by",
         "at most so old",
         "known beyond the meeting by",
+        "metadata of a bot",
     )
     return markdown_table(
         head,
@@ -159,6 +163,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
                 "; or ".join((d.signing, *d.also)),
                 "–" if d.replay_seconds is None else f"{d.replay_seconds:g} s",
                 "–" if d.accounts is None else f"{d.accounts}; within {d.accounts_within}",
+                d.metadata or "–",
             )
             for d in declared
         ),

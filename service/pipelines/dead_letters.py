@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from service.connectors.live import Read, connector
+from service.connectors.live.joint import joint
 from service.connectors.live.sources import NoSuchSource, Source, Sources
 from service.errors import VoicegraphError
 from service.graph.dead_letters import forget_dead, list_dead_letters, retry_dead
@@ -61,7 +62,7 @@ def _read(letter: StoredDelivery, sources: Sources, space: str) -> NewDelivery |
     if (source.space, source.provider) != (space, letter.provider):  # the name may be another space's by now
         raise NoSuchSource(name=f"{letter.source} of {letter.provider}")
     delivery = as_delivery(letter)
-    read: Read = connector(letter.provider).read(delivery)
+    read: Read = joint(connector(letter.provider).read(delivery), delivery, source.meeting_from)
     check_read(read, source)
     if not (read.events or read.fetches) or any(isinstance(event, Heard) for event in read.events):
         return None

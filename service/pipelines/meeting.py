@@ -10,12 +10,13 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from service.connectors.live import Delivery, EventUnreadable, Fetch, Read, connector
 from service.connectors.live.fetching import FetchRefused
+from service.connectors.live.joint import told_by
 from service.connectors.live.sources import NoSuchSource, Sources, SourcesUnreadable
 from service.connectors.live.vouched import vouched
 from service.errors import VoicegraphError
@@ -34,6 +35,7 @@ from service.graph.meetings import (
 from service.graph.taking_in import NOTHING_SEEN, deliveries_of, mark_done, mark_failed, mark_unfolded, next_waiting
 from service.graph.write_sessions import SessionBusy
 from service.memory.meeting import MeetingState, Outcome, advance, configured, due_at, step
+from service.memory.meeting.bots import Bots
 from service.memory.meeting.rooms import Room
 from service.pipelines.blame import is_its_own
 from service.pipelines.delivered import as_delivery, new_delivery
@@ -119,7 +121,7 @@ class Meeting:
         self._using, self._graph, self._feed, self._worker = using, using.graph, feed, worker
         self._sources, self._fetched, self._incident, self._config, self._came = sources, fetched, incident, config, came
         self._state = self._unfolded()
-        self._room = _room_of(feed)
+        self._room, self._bots = _room_of(feed), Bots()
         self._session: MeetingSession | None = None
         self._fetching: dict[str, asyncio.Task[list[NewDelivery]]] = {}
         self._seen = NOTHING_SEEN
@@ -273,10 +275,14 @@ class Meeting:
         events = vouched(read.events, declared, delivery.source, configured)
         if read.in_room:
             events = self._room.of_this(events)
+        bots = self._bots
+        if declared.metadata is not None and read.meeting is not None and read.meeting != self._feed.external_id:
+            told = told_by(events, read.meeting)  # the feed is the call's, in which there may be several
+            bots, events = bots.hearing(read.meeting, told, delivery.received_at.timestamp())
         state, outcomes = step(self._state, events, delivery.received_at)
         self._room = self._room.having(events, delivery.received_at.timestamp())
         self._note(outcomes)
-        self._state = state
+        self._state, self._bots = state, bots
 
     async def _ensure_session(self, delivery: StoredDelivery, read: Read) -> None:
         """Raises TooLate."""
@@ -477,7 +483,8 @@ class Meeting:
         for fetch in fetches:
             got = await self._fetched(fetch, api_key=key)
             read = await asyncio.to_thread(connector(delivery.provider).read, got)
-            found.append(new_delivery(source, got, read))
+            of_call = replace(read, meeting=self._feed.external_id) if read.meeting == fetch.meeting else read
+            found.append(new_delivery(source, got, of_call))
         return found
 
     # ---- what cannot be taken in

@@ -60,13 +60,14 @@ class Stream:
     is_bot: bool = False
     is_room: bool = False
     is_mixed: bool = False
+    bot: str = ""
 
     @property
     def speaker(self) -> Speaker | None:
         """None: all of them mixed."""
         if self.is_mixed:
             return None
-        return Speaker(self.handle, self.scope, self.name, is_bot=self.is_bot, is_room=self.is_room)
+        return Speaker(self.handle, self.scope, self.name, is_bot=self.is_bot, is_room=self.is_room, bot=self.bot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class Tapes:
         return gone
 
     def _add(self, folder: Path, stream: Stream, data: bytes) -> None:
-        name = hashlib.sha256(repr((self._writer, stream.connection, stream.handle, stream.scope, stream.name)).encode())
+        whose = (self._writer, stream.connection, stream.handle, stream.scope, stream.name, stream.bot)
+        name = hashlib.sha256(repr(whose).encode())
         path = folder / f"{name.hexdigest()[:32]}{SUFFIX}"
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
@@ -206,7 +208,7 @@ def _named(what: str) -> str:
 def _stream(connection: str, speaker: Speaker | None) -> Stream:
     if speaker is None:
         return Stream(connection, is_mixed=True)
-    return Stream(connection, speaker.handle, speaker.scope, speaker.name, speaker.is_bot, speaker.is_room)
+    return Stream(connection, speaker.handle, speaker.scope, speaker.name, speaker.is_bot, speaker.is_room, bot=speaker.bot)
 
 
 def _record(piece: Heard, received: float) -> bytes:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from service.connectors.declared import Signing
 from service.connectors.live import Delivery, EventUnreadable, LiveConnector, Read, SignatureWrong, connector
+from service.connectors.live.joint import joint
 from service.connectors.live.sources import Source, Sources
 from service.errors import VoicegraphError
 from service.graph.deliveries import Dead, NewDelivery, meeting_id, save_meetings
@@ -220,6 +221,7 @@ class Reception:
             raise
         except Exception as error:  # a fault of a connector must not lose what was delivered
             raise NotRead(incident=self._incident(error)) from error
+        read = joint(read, delivery, proved.source.meeting_from)
         check_read(read, proved.source, self._config)
         return read
 

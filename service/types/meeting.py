@@ -56,6 +56,8 @@ class Speaker:
     """One device that several people speak at, as the provider says: never one person."""
     confidence: float | None = None
     """The provider's own, [0, 1], that it is them; 0: named provisionally; None: not told."""
+    bot: str = ""
+    """Which of several bots in one meeting tells of them: each has ids of its own. "": there is one, as far as is known."""
 
 
 NOBODY = Speaker(None)

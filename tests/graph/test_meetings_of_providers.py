@@ -16,6 +16,7 @@ import pytest
 
 from service.connectors.live import Delivery, connector
 from service.connectors.live.fetching import FetchConfig, fetched
+from service.connectors.live.joint import joint
 from service.connectors.live.sources import Source, Sources
 from service.graph.deliveries import meeting_id, save_deliveries
 from service.graph.driver import Graph, rows
@@ -176,3 +177,46 @@ async def test_what_is_pointed_to_is_not_fetched_for_another_space(graph: Graph,
             await meeting.go()
     await meeting.stop()
     assert [row["error"].partition(":")[0] for row in found] == ["no_such_source"] and not incidents
+
+
+async def test_two_bots_in_one_call_are_one_session_with_each_line_once(graph: Graph, space: str, tmp_path: Path) -> None:
+    """MeetingBaas keys by bot; both have the call in their `extra`, in the URL of their sockets, and in nothing of their files.
+    The second came 95 s after the first, and leaves before it."""
+    lines = [(1, "Ana", "Shall we begin, the two of us?", 100.0), (2, "Ben", "Sounds good.", 104.0)]
+    files = {}
+    for bot, zero in (("b-1", 0.0), ("b-2", 95.0)):
+        own = [(name, text, at - zero) for _, name, text, at in lines]
+        utterances = [{"speaker": n, "text": t, "start": at, "end": at + 1.5, "words": []} for n, t, at in own]
+        files[f"/{bot}"] = json.dumps({"bot_id": bot, "result": {"utterances": utterances}}).encode()
+    source = Source(name=SOURCE, provider="meetingbaas", space=space, meeting_from="call")
+
+    async def told(kind: str, bot: str, data: Mapping[str, Any], at: float, **query: str) -> None:
+        body = {"event": kind, "bot_id": bot, "data": {"bot_id": bot, **data}}
+        delivery = Delivery({}, json.dumps(body).encode(), BEGAN + timedelta(seconds=at), query=query)
+        read = joint(connector("meetingbaas").read(delivery), delivery, source.meeting_from)
+        await graph.write(save_deliveries, [new_delivery(source, delivery, read)])
+
+    def answer(asked: Asked) -> Answer:
+        return Answer(200, files[asked.path])
+
+    async with serving(answer) as (base, _):
+        work, config = MeetingWorkConfig(margin=0.0, first_delay=0.0), FetchConfig(instead={"store.example": base})
+        get, by = partial(fetched, config=config), {"provider": "meetingbaas", "meeting_from": "call"}
+        async with a_worker(graph, space, tmp_path, fetched=get, work=work, **by) as worker:
+            for bot, zero in (("b-1", 0.0), ("b-2", 95.0)):
+                status = {"code": "in_call_recording", "start_time": BEGAN.timestamp() + zero}
+                await told("bot.status_change", bot, {"status": status, "extra": {"call": "c-7"}}, zero)
+            for number, name, text, at in lines:
+                for bot, zero, speaker in (("b-1", 0.0, number), ("b-2", 94.7, 3 - number)):  # each numbers them for itself
+                    line = {"text": text, "isFinal": True, "utteranceStart": at - zero, "utteranceEnd": at - zero + 1.5}
+                    segment = {**line, "words": [], "speaker": {"id": speaker, "name": name}}
+                    await told("transcript.segment", bot, segment, at + 2.0, call="c-7")
+            for bot, at in (("b-2", 200.0), ("b-1", 260.0)):
+                done = {"transcription": f"https://store.example/{bot}", "extra": {"call": "c-7"}}
+                await told("bot.completed", bot, done, at)
+                await all_taken_in(worker, graph, space, num_turns=2)
+    found = await turns(graph, space)
+    assert [(t["label"], t["text"], t["start"]) for t in found] == [(n, t, pytest.approx(at, abs=0.5)) for _, n, t, at in lines]
+    assert len({t["track"] for t in found}) == 2
+    (session,) = await sessions(graph, space)
+    assert session["status"] == "complete"

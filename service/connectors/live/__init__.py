@@ -104,6 +104,8 @@ class Read:
     carried: Mapping[str, str] | None = None
     """Of a message of a WebSocket: what the later ones of this connection need to be read, as a hello says once which meeting
     and sample rate they have; None: as before."""
+    metadata: Mapping[str, object] | None = None
+    """What whoever sent the bot has said of it, where the provider tells it with each event (DeclaredLive.metadata)."""
 
 
 class LiveConnector(Protocol):

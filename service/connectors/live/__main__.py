@@ -36,6 +36,7 @@ secrets = ["env:RECALL_SECRET"]           # what the backend calls its secret, s
 | `api_key` | as one of `secrets`: what fetches a transcript | none: Fireflies' are not fetched |
 | `listen` | sound is taken in, and voices are told apart in it | `false` |
 | `idle_minutes` | after so long without a delivery a meeting is over | 30 |
+| `meeting_from` | of bots: the field that says which meeting they are in, where several are in one; see below | its own |
 | `issuers`, `verified_email` | of `generic`: whose accounts it may name, whether its e-mails count; see below | none |
 
 `voicegraph serve` listens on 127.0.0.1:8460, without TLS: behind whatever ends TLS for a public name of yours, the backend is
@@ -76,7 +77,9 @@ SETTING_UP = {
     ),
     "jitsi": (
         "`token:…`",
-        "jigasi's remote publisher, to `…?token=…`; or opus-transcriber-proxy, with the header `Authorization: Bearer …`",
+        "jigasi's remote publisher, to `…?token=…`; or opus-transcriber-proxy, with the header `Authorization: Bearer …`; or, "
+        "as sound alone, what jigasi sends a Whisper service: it adds `/ID?auth_token=…` to the address that it has, of which "
+        "whatever ends TLS makes `…?token=…&meeting=ID`",
     ),
     "livekit": ("`<API key>:<API secret>`", "LiveKit's webhooks, and what an agent of yours passes on"),
     "pipecat": ("`whsec_…` or `token:…` of your own", "what an observer in your pipeline passes on"),
@@ -98,6 +101,13 @@ connector says. [pipecat_bot.py](../../deploy/examples/pipecat_bot.py) and
 where a transcript is, and it is fetched; a source of `fireflies` has `api_key = "env:NAME"` or `"file:/path"` for that. Jitsi
 and Daily name the room alone: what comes after a meeting in it is over belongs to the next one.
 
+Recall.ai, Attendee and MeetingBaas name the bot, so two bots in one call are two meetings, unless whoever sends them says that
+they are in one. With `meeting_from = "call"` it is the one that the field `call` of a bot's metadata names (the last column
+says where these stand), else the one that its URL names, as `…?call=…`: sockets and MeetingBaas' live segments have no
+metadata, so give a bot both. What has neither stays a meeting of that bot. Of one call there is one session, with each line
+once whoever told it, by one of the two ids that its speaker has; times count from each bot's own beginning, so let it be told;
+and it is over when all of them have ended.
+
 An account opens meetings to whose it is, so it counts within what vouches for it: what Recall.ai, Zoom and Fireflies say holds
 everywhere, and an id that whoever runs a server or an app has chosen within its source alone, as `jitsi:SOURCE`. A source of
 `generic` names the issuer itself: `generic:SOURCE:ISSUER`; where `issuers = ["zoom", …]` lists it, it is that one, and an
@@ -105,9 +115,9 @@ everywhere, and an id that whoever runs a server or an app has chosen within its
 
 Sound is taken in where the source has `listen = true`: S16, Float32 and Opus (packets, without a container), 8 to 48 kHz, mixed
 or of each participant. A piece stands at its own time; one without a time follows on what came before on its connection, which
-began when its first piece came: of MeetingBaas, Pipecat and Recall.ai's binary sound, turns may be heard so much too late as
-their sound was on its way. In a room where one meeting follows another, sound of the next that comes before the one before it
-was listened to goes with that. Of one meeting at most 6 GB are kept.
+began when its first piece came: of MeetingBaas, Pipecat, jigasi and Recall.ai's binary sound, turns may be heard so much too
+late as their sound was on its way. Of LiveKit and Daily no sound is taken. In a room where one meeting follows another, sound
+of the next that comes before the one before it was listened to goes with that. Of one meeting at most 6 GB are kept.
 """
 
 

@@ -24,6 +24,7 @@ from service.connectors.live.bodies import (
     id_of,
     is_true,
     keyed,
+    mapping,
     need_id,
     reading,
     starting,
@@ -71,6 +72,7 @@ class Attendee:
         repeats="idempotency_key, one for each subscription; an utterance by speaker, times and text",
         signing=Signing.CANONICAL_JSON,
         accounts="speaker_user_uuid",
+        metadata="bot_metadata, of webhooks",
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
@@ -90,7 +92,8 @@ class Attendee:
             events = keyed(bot, _events(whole["trigger"].text() or "", whole["data"]))
             if events and bot is None:
                 raise whole["bot_id"].refuse("the id of the bot")
-            return Read(bot if events else None, events, delivery_key=id_of(whole["idempotency_key"]))
+            key, metadata = id_of(whole["idempotency_key"]), mapping(whole["bot_metadata"])
+            return Read(bot if events else None, events, delivery_key=key, metadata=metadata)
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

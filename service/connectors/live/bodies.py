@@ -65,6 +65,11 @@ def need_id(field: Field) -> str:
     return key
 
 
+def mapping(field: Field) -> Mapping[str, object] | None:
+    """An object as it is; None for anything else, which whoever sent it may have written as they liked."""
+    return field.value if isinstance(field.value, Mapping) else None
+
+
 def is_true(field: Field) -> bool:
     """Also of "true", as attributes are written."""
     return field.value is True or (isinstance(field.value, str) and field.value.lower() == "true")

@@ -27,6 +27,7 @@ from service.connectors.live.bodies import (
     hashed,
     id_of,
     keyed,
+    mapping,
     meeting_of,
     need_id,
     posted_id,
@@ -61,6 +62,7 @@ class MeetingBaas:
         repeats="svix-id of a delivery; the transcript says again what was told live: by time and text",
         signing=Signing.WEBHOOK_ID,
         replay_seconds=WINDOW,
+        metadata="data.extra, of bot.*",
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
@@ -111,7 +113,8 @@ def _event(kind: str, whole: Field, delivery_key: str | None) -> Read:
     keys = keyed(bot, events)
     if (keys or kind == "bot.completed") and bot is None:
         raise data["bot_id"].refuse("the id of the bot")
-    return Read(bot if keys or fetches else None, keys, delivery_key=delivery_key, fetches=fetches)
+    metadata = mapping(data["extra"])
+    return Read(bot if keys or fetches else None, keys, delivery_key=delivery_key, fetches=fetches, metadata=metadata)
 
 
 def began(status: Field) -> Iterator[MeetingEvent]:

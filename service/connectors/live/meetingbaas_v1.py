@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field, has, span
 from service.connectors.live import Delivery, Read
-from service.connectors.live.bodies import document, id_of, keyed, reading, within_meeting
+from service.connectors.live.bodies import document, id_of, keyed, mapping, reading, within_meeting
 from service.connectors.live.meetingbaas import began, hello, sound, speaking, told
 from service.connectors.live.signatures import by_use, verify_shared_secret
 from service.types.meeting import Ended, MeetingEvent
@@ -37,6 +37,7 @@ class MeetingBaasV1:
         utterance_ids=None,
         repeats="the whole transcript again; an utterance by speaker and start",
         signing=Signing.SHARED_SECRET,
+        metadata="data.extra, of complete",
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
@@ -61,7 +62,7 @@ class MeetingBaasV1:
             events = keyed(bot, _events(whole["event"].text() or "", whole["data"]))
             if events and bot is None:
                 raise whole["data"]["bot_id"].refuse("the id of the bot")
-            return Read(bot if events else None, events)
+            return Read(bot if events else None, events, metadata=mapping(whole["data"]["extra"]))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

@@ -27,6 +27,7 @@ from service.connectors.live.bodies import (
     id_of,
     is_true,
     keyed,
+    mapping,
     need_id,
     posted_id,
     reading,
@@ -77,6 +78,7 @@ class Recall:
         replay_seconds=WINDOW,
         accounts="extra_data.zoom.conf_user_id, extra_data.microsoft_teams.user_id",
         accounts_within=AccountsWithin.PROVIDER,
+        metadata="data.bot.metadata",
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:
@@ -100,7 +102,8 @@ class Recall:
             if kind is None:
                 raise whole["event"].refuse("the kind of event")
             meeting, events = _events(kind, whole["data"])
-            return Read(meeting, events, delivery_key=posted_id(delivery, "webhook-id", "svix-id"))
+            key, metadata = posted_id(delivery, "webhook-id", "svix-id"), mapping(whole["data"]["bot"]["metadata"])
+            return Read(meeting, events, delivery_key=key, metadata=metadata)
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from service.connectors.live import CONNECTORS
+from service.connectors.live import CONNECTORS, connector
 from service.errors import VoicegraphError
 from service.types.meeting import LOCAL, MAILTO
 
@@ -64,6 +64,9 @@ class Source:
     """Whether its sound is taken in, and voices are told apart in it once the meeting is over. Then it is deleted."""
     idle_minutes: float = 30.0
     """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
+    meeting_from: str | None = None
+    """Which field of a bot's metadata, else which parameter of its URL, says which meeting it is in: what several bots tell of
+    one call is one meeting. None: each bot's is one of its own."""
     issuers: tuple[str, ...] = ()
     """Of a generic source: whose accounts it may name, in lower case; those of any other are the source's own."""
     verified_email: bool = False
@@ -172,6 +175,11 @@ def _source(name: str, table: Mapping[str, Any], wrong: Callable[[str], SourcesU
         raise wrong(f"{at}: tokens is a list of ids of tokens, as `voicegraph token list` shows them")
     if table.get("api_key") is not None and not _is_reference(table["api_key"]):
         raise wrong(f'{at}: api_key is "env:NAME" or "file:/path", never the key itself')
+    meeting_from = table.get("meeting_from")
+    if meeting_from is not None and (not isinstance(meeting_from, str) or not meeting_from.strip()):
+        raise wrong(f"{at}: meeting_from is the name of a field of the bots' metadata")
+    if meeting_from is not None and connector(table["provider"]).declared.metadata is None:
+        raise wrong(f"{at}: meeting_from is of providers whose bots have metadata, which those of {table['provider']} have not")
     table = {**table, "tokens": tuple(tokens)}
     return Source(**{**table, "name": name, "secrets": tuple(secrets), "idle_minutes": float(idle), "issuers": issuers})
 

@@ -64,6 +64,8 @@ class Line:
     is_named_only: bool = False
     """Its speaker has no id."""
     by_bot: bool = False
+    told_by: str = ""
+    """Which of several bots tells it."""
 
 
 SOURCES = {"platform": 3.0, "caption": 2.0, "diariser": 1.0}
@@ -100,7 +102,10 @@ def are_copies(one: Line, other: Line, config: CopiesConfig) -> bool:
 
 
 def _are_two(one: Line, other: Line) -> bool:
-    """Whether two participants say it, as far as is known: what is thrown away as an echo may be what one of them answered."""
+    """Whether two participants say it, as far as is known: what is thrown away as an echo may be what one of them answered.
+    What one bot tells another tells again: there only two names are two."""
+    if one.told_by != other.told_by:
+        return one.name is not None and other.name is not None and one.name != other.name
     if one.track is None or other.track is None or one.track == other.track or _one_tile(one, other):
         return False
     return not (one.by_bot or other.by_bot) and (one.name is None or one.name != other.name)
@@ -129,7 +134,9 @@ def _same_time(one: Line, other: Line, enough: bool, config: CopiesConfig) -> bo
 
 def _may_be_one(one: Line, other: Line) -> bool:
     """Whether few words say enough: one label, a tile and a voice in it, somebody and nobody, or one name of which one copy
-    knows no more: a transcript made afterwards often has names where the live one had ids."""
+    knows no more: a transcript made afterwards often has names where the live one had ids. Of two bots, one name, or nobody."""
+    if one.told_by != other.told_by:
+        return one.name == other.name or one.track is None or other.track is None
     is_one_name = one.name is not None and one.name == other.name and one.is_named_only != other.is_named_only
     if one.track is None or other.track is None:  # of one recogniser, somebody's "yes" and nobody's are two
         return one.source != other.source

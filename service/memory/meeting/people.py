@@ -50,6 +50,8 @@ class Presence:
     track: str
     handle: str
     scope: str
+    bot: str = ""
+    """As Speaker.bot."""
     namings: tuple[Naming, ...] = ()
     """One a name, with the latest time at which it was told."""
     accounts: tuple[AccountKey, ...] = ()
@@ -83,6 +85,7 @@ def track_of(speaker: Speaker) -> str | None:
     if not handle:
         return None
     found = f"{_escaped(speaker.scope)}/{_escaped(handle)}" if speaker.scope else _escaped(handle)
+    found = _of_bot(speaker.bot) + found
     return found if speaker.handle else f"/{found}"
 
 
@@ -94,7 +97,8 @@ def nobody(uid: str) -> str:
 def told_of(presence: Presence | None, track: str, speaker: Speaker, told: float, config: PeopleConfig) -> Presence:
     """With what `speaker` says. The same for all orders in which it is told."""
     if presence is None:
-        presence = Presence(track, speaker.handle or speaker.name or "", speaker.scope, is_name=speaker.handle is None)
+        handle = speaker.handle or speaker.name or ""
+        presence = Presence(track, handle, speaker.scope, speaker.bot, is_name=speaker.handle is None)
     name = _shown(speaker.name)
     namings = (
         presence.namings
@@ -161,7 +165,7 @@ def namesakes(participants: Iterable[Participant]) -> frozenset[str]:
 
 def parent_of(presence: Presence) -> str | None:
     """The track of the tile whose sound the label was found in, if there is such a tile."""
-    return _escaped(presence.scope) if presence.scope else None
+    return _of_bot(presence.bot) + _escaped(presence.scope) if presence.scope else None
 
 
 def _intervals(
@@ -226,6 +230,11 @@ def _with(keys: tuple[AccountKey, ...], key: AccountKey | None, most: int) -> tu
 def _shown(name: str | None) -> str | None:
     name = " ".join((name or "").split())[:LONGEST_NAME]
     return None if name.casefold() in NO_NAMES else name
+
+
+def _of_bot(bot: str) -> str:
+    """What the tracks of one of several bots begin with: no scope is empty, so no other track has it."""
+    return f"{_escaped(bot)}//" if bot else ""
 
 
 def _escaped(part: str) -> str:

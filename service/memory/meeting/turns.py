@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from service.memory.meeting.around import Around
 from service.memory.meeting.copies import CHAT, Line, rank, words_of
-from service.memory.meeting.marks import by_mark, contradicts, only_one
+from service.memory.meeting.marks import Marked, by_mark, contradicts, only_one
 from service.memory.meeting.outcomes import Copy, Doubt, Kind, Turn
 from service.memory.meeting.people import Presence, nobody, parent_of, track_of
 from service.memory.meeting.state import MeetingConfig, Origin, Utterance
@@ -66,6 +66,7 @@ def line_of(utterance: Utterance, view: View) -> Line | None:
         event.speaker.name,
         event.speaker.handle is None,
         _by_bot(event, presence),
+        event.speaker.bot,
     )
 
 
@@ -79,7 +80,7 @@ def turns_of(utterance: Utterance, view: View) -> list[Turn]:
     segment, mended = placed(utterance, view.origin, view.config)
     words = _words(event, segment, view.origin, mended=mended)
     first = _said_before(utterance, words, view)
-    own = track_of(event.speaker)
+    own = _whose(event, copies, view)
     whole = Turn(
         utterance.uid,
         own or nobody(utterance.uid),
@@ -100,9 +101,30 @@ def turns_of(utterance: Utterance, view: View) -> list[Turn]:
     return [whole] if whole.kind is Kind.CHAT else _by_speaker(whole, own, event, view)
 
 
+def _whose(event: Uttered, copies: Sequence[str], view: View) -> str | None:
+    """Two bots have two ids of one participant: whose line it is, is told by the same one of them wherever both have it."""
+    own = track_of(event.speaker)
+    if own is None or not event.speaker.bot or event.speaker.name is None:
+        return own
+    alike = [(event.speaker.handle is None, event.speaker.bot, own)]
+    for speaker in (said.event.speaker for uid in copies if (said := view.said(uid)) is not None):
+        track = track_of(speaker)
+        if track is not None and speaker.name == event.speaker.name and speaker.bot != event.speaker.bot:
+            alike.append((speaker.handle is None, speaker.bot, track))
+    return min(alike)[-1]
+
+
+def _marked(span: Segment, own: str | None, event: Uttered, view: View) -> Marked:
+    """By whichever bot tells of the speaker: who is marked by two of them is not two who speak."""
+    marks = view.around.marked(span)
+    presence = view.present(own) if own is not None else None
+    bot = event.speaker.bot if presence is None else presence.bot
+    return {track: when for track, when in marks.items() if (one := view.present(track)) is None or one.bot == bot}
+
+
 def _by_speaker(whole: Turn, own: str | None, event: Uttered, view: View) -> list[Turn]:
     """Whose the words are by the platform's marks, where they did not come on somebody's own stream."""
-    marks = view.around.marked(whole.segment)
+    marks = _marked(whole.segment, own, event, view)
     if not marks or (own is not None and (event.source == OWN_STREAM or not _is_marked(own, view))):
         return [whole]
     config = view.config.marks
@@ -142,7 +164,7 @@ def _doubts(event: Uttered, own: str | None, segment: Segment, view: View, *, me
         found.append(Doubt.NAMELESS)
     elif event.source != CHAT and _is_marked(own, view):
         slack = view.config.marks.slack
-        marks = view.around.marked(Segment(segment.start - slack, segment.end + slack))
+        marks = _marked(Segment(segment.start - slack, segment.end + slack), own, event, view)
         if contradicts(marks, own, segment, view.config.marks):
             found.append(Doubt.MARKED)
     return [*found, Doubt.MENDED] if mended else found
