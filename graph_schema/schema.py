@@ -371,6 +371,7 @@ NODES: tuple[Node, ...] = (
         Property("encoder", "string", "embedding space of the voice"),
         Property("encoder_version", "string", "hash of weights and pre-processing"),
         Property("channel", "string", "wideband | telephone | twin"),
+        Property("correction", "string", "id of the merge by which the voice is taken for theirs; none for their own"),
         ranges=(("space", "kind"),),
     ),
     _node(

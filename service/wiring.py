@@ -419,7 +419,7 @@ class Services(Models):
         from service.pipelines.correct import Correct
 
         embedder = await self.text_embedder() if settling else None
-        return await self._once(f"correct {settling}", lambda: Correct(self.graph, embedder))
+        return await self._once(f"correct {settling}", lambda: Correct(self.graph, embedder, self.known_marker))
 
     def webhooks(self) -> Webhooks:
         """To make, change and try webhooks."""

@@ -59,7 +59,8 @@ class CorrectedType:
     num_turns: int = strawberry.field(description="How many messages changed hands.")
     num_sessions: int = strawberry.field(description="In how many sessions it was settled again who may read what.")
     num_exemplars_lost: int = strawberry.field(
-        description="Pieces of voice that could not be kept, since who they went to did not agree, or brought back."
+        description="Pieces of voice that could not be kept, since who they went to, or is one with them now, did not agree, "
+        "or brought back."
     )
     num_turns_erased: int = strawberry.field(
         description="Undoing across an erasure restores what is left: messages that stay as they are, since they, or whom they "

@@ -54,6 +54,16 @@ SET o += row.properties
 MERGE (p)-[:REFUSED]->(o)
 """
 
+LIST_MADE = """
+MATCH (o:OptOut {space: $space}) WHERE o.id IN $ids
+RETURN o.id AS id
+"""
+
+FORGET_OPT_OUTS_BY = """
+MATCH (o:OptOut {space: $space, kind: 'voice'}) WHERE o.correction = $correction
+DETACH DELETE o
+"""
+
 FORGET_OPT_OUTS_OF = """
 MATCH (:Person {space: $space, id: $person_id})-[:REFUSED]->(o:OptOut)
 DETACH DELETE o
@@ -63,6 +73,7 @@ DETACH DELETE o
 LEAVE_OPT_OUTS_OF = """
 MATCH (:Person {space: $space, id: $person_id})-[r:REFUSED]->(o:OptOut)
 SET o.id = randomUUID(), o.created_at = datetime.truncate('month', o.created_at)
+REMOVE o.correction
 DELETE r
 """
 
@@ -135,8 +146,11 @@ async def list_voice_marks(tx: Tx, space: str, encoder: EmbeddingSpace) -> list[
     return [VoiceMark(row["channel"], bytes.fromhex(row["mark"]), row["key"]) for row in found]
 
 
-async def save_voice_marks(tx: Tx, space: str, person_id: str, encoder: EmbeddingSpace, marks: Sequence[VoiceMark]) -> None:
-    """The caller holds the lock, and makes a new identity_revision in this transaction."""
+async def save_voice_marks(
+    tx: Tx, space: str, person_id: str, encoder: EmbeddingSpace, marks: Sequence[VoiceMark], *, correction: str | None = None
+) -> None:
+    """`correction`: id of the merge by which the voice is taken for theirs; where there is a mark of their own, that stays. The
+    caller holds the lock, and makes a new identity_revision in this transaction."""
     made = [
         {
             "id": derived("opt_out", space, person_id, encoder.name, encoder.version, mark.channel),
@@ -147,10 +161,14 @@ async def save_voice_marks(tx: Tx, space: str, person_id: str, encoder: Embeddin
                 "encoder": encoder.name,
                 "encoder_version": encoder.version,
                 "channel": mark.channel,
+                "correction": correction,
             },
         }
         for mark in marks
     ]
+    if correction is not None:
+        there = {row["id"] for row in await rows(tx, LIST_MADE, space=space, ids=[mark["id"] for mark in made])}
+        made = [mark for mark in made if mark["id"] not in there]
     await tx.run(SAVE_OPT_OUTS, space=space, person_id=person_id, marks=made)
 
 
@@ -161,6 +179,11 @@ async def save_account_marks(tx: Tx, space: str, person_id: str, marks: Sequence
         for mark in marks
     ]
     await tx.run(SAVE_OPT_OUTS, space=space, person_id=person_id, marks=made)
+
+
+async def forget_opt_outs_by(tx: Tx, space: str, correction: str) -> None:
+    """The merge is undone: the voice was not theirs. The caller holds the lock."""
+    await tx.run(FORGET_OPT_OUTS_BY, space=space, correction=correction)
 
 
 async def forget_opt_outs_of(tx: Tx, space: str, person_id: str) -> None:

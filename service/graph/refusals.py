@@ -6,15 +6,21 @@ from collections.abc import Sequence
 
 from service.graph.driver import Tx, rows
 
-FIND_UNWILLING = """
-MATCH (p:Person {space: $space}) WHERE p.id IN $people
-  AND COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
-                RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
-    IN ['withdrawn', 'opted_out']
-RETURN p.id AS id LIMIT 1
+LIST_UNWILLING = """
+MATCH (p:Person {space: $space}) WHERE p.id IN $people AND any(purpose IN $purposes
+  WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
+                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+    IN ['withdrawn', 'opted_out'])
+RETURN p.id AS id ORDER BY id
 """
+
+
+async def list_refused(tx: Tx, space: str, people: Sequence[str], purposes: Sequence[str]) -> list[str]:
+    """Those of these very people whose newest consent to one of `purposes` is a refusal."""
+    found = await rows(tx, LIST_UNWILLING, space=space, people=list(people), purposes=list(purposes))
+    return [row["id"] for row in found]
 
 
 async def any_refused(tx: Tx, space: str, people: Sequence[str], purpose: str) -> bool:
     """Whether the newest consent of one of these very people to `purpose` is a refusal."""
-    return bool(await rows(tx, FIND_UNWILLING, space=space, people=list(people), purpose=purpose))
+    return bool(await list_refused(tx, space, people, [purpose]))

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from graph_schema.schema import VOICE_SPACES
 from service.errors import InvalidInput, NotFound
 from service.graph.cypher import for_space
-from service.graph.driver import Tx, changes, rows
+from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
 from service.graph.forget_sounds import KEEP_AUDIO, forget_sounds_of
 from service.graph.opt_outs import forget_opt_outs_of
+from service.graph.refusals import list_refused
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.thin_checkpoints import thin_checkpoints
 from service.graph.write_events import save_erased
@@ -62,7 +63,9 @@ RETURN COLLECT {
 
 FORGET_VOICES = """
 MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar) WHERE p.id IN $ids
+WITH e, e.id AS id
 DETACH DELETE e
+RETURN id ORDER BY id
 """
 
 FORGET_VOICEPRINT = """
@@ -207,11 +210,8 @@ async def list_one_voice(tx: Tx, space: str, person_id: str) -> list[str]:
 
 async def _obey(tx: Tx, space: str, person_id: str, purpose: str, now: Consent, consent_id: str) -> None:
     if now in REFUSED:
-        ids = await list_one_voice(tx, space, person_id)
-        gone = (await changes(tx, FORGET_VOICES, space=space, ids=ids)).nodes_deleted
-        await forget_voiceprints(tx, space, ids)
-        await thin_checkpoints(tx, space, ids)
-        await save_erased(tx, space, Erased.VOICES, people=[person_id], erased=gone, occasion=f"voices {consent_id}")
+        gone = await _forget_voice_of(tx, space, person_id)
+        await save_erased(tx, space, Erased.VOICES, people=[person_id], erased=len(gone), occasion=f"voices {consent_id}")
     elif now is Consent.GRANTED:
         if purpose == REMEMBER_VOICE:
             await tx.run(KEEP_EXEMPLARS, space=space, person_id=person_id)
@@ -221,6 +221,25 @@ async def _obey(tx: Tx, space: str, person_id: str, purpose: str, now: Consent, 
     else:
         return
     await tx.run(TOUCH_PEOPLE, space=space, ids=[person_id], revision=await bump_revision(tx, space))
+
+
+async def _forget_voice_of(tx: Tx, space: str, person_id: str) -> list[str]:
+    ids = await list_one_voice(tx, space, person_id)
+    gone = [str(row["id"]) for row in await rows(tx, FORGET_VOICES, space=space, ids=ids)]
+    await forget_voiceprints(tx, space, ids)
+    await thin_checkpoints(tx, space, ids)
+    return gone
+
+
+async def obey_unknown(tx: Tx, space: str, people: Sequence[str], occasion: str) -> list[str]:
+    """Of `people`, who are one from now on, no voice stays that goes with that of one who refused to be known; ids of the
+    exemplars that went. The caller holds the lock and touches `people`; the channel means are to be made again."""
+    lost: list[str] = []
+    for one in await list_refused(tx, space, people, (REMEMBER_VOICE, ATTRIBUTE)):
+        if gone := await _forget_voice_of(tx, space, one):
+            await save_erased(tx, space, Erased.VOICES, people=[one], erased=len(gone), occasion=f"voices {occasion} {one}")
+        lost += gone
+    return lost
 
 
 async def forget_expired_exemplars(tx: Tx, space: str, now: datetime) -> list[str]:

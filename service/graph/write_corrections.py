@@ -15,7 +15,7 @@ from service.graph.forget_inferred import obey_unwilling
 from service.graph.forget_sounds import obey_unheard
 from service.graph.merges import MAX_HOPS, MergeEdge, MergeSets, find_verdict, list_merges
 from service.graph.spaces import bump_revision, lock_space
-from service.graph.write_consents import TOUCH_PEOPLE
+from service.graph.write_consents import TOUCH_PEOPLE, obey_unknown
 from service.graph.write_events import save_event
 from service.types.events import EventKind, NewEvent
 from service.types.ids import fresh
@@ -57,8 +57,8 @@ class Corrected:
     person_id: str | None = None
     """merge: whom both are shown as now; split: the new person; reassign: to whom, None for nobody."""
     exemplars_lost: tuple[str, ...] = ()
-    """Pieces of voice that could not be kept (consent of whom they went to) or brought back (gone since): an undo restores
-    all but these."""
+    """Pieces of voice that could not be kept (consent of whom they went to, or of who is one with them now) or brought back
+    (gone since): an undo restores all but these."""
     verdict_id: str | None = None
     """Undoing an automatic merge says that the two are not the same: id of that correction, which can be undone too."""
     num_turns_erased: int = 0
@@ -146,7 +146,8 @@ async def merge_people(
     correction_id: str | None = None,
 ) -> Corrected:
     """From now on `person` and `into`, with everybody merged with them before, are one: one MERGED_INTO edge, nothing else; but
-    what was inferred of them goes if one of them does not want it.
+    what was inferred of them, their sounds and their voices go if one of them does not want it: of a voice that is lost
+    (`exemplars_lost`) the caller makes the channel means again.
 
     An automatic merge (actor VOICEGRAPH, `confirmed=False`) starts at the end of the person's chain. A confirmed one starts at
     the end of a *confirmed* chain, since it must not confirm what nobody did. Merging two who are one already, by a merge that
@@ -172,12 +173,13 @@ async def merge_people(
     concerned = sets.members(person) | sets.members(into)
     await obey_unwilling(tx, space, sorted(concerned))
     await obey_unheard(tx, space, sorted(concerned))
+    lost = await obey_unknown(tx, space, sorted(concerned), correction)
     revision = await touch(tx, space, concerned)
     record |= {"person": person, "into": into, "wants_confirmed": confirmed, "revision": revision}
     people = {person, into, edge.person, edge.into}
     await save_correction(tx, NewCorrection(correction, space, MERGE, actor, why, people, (), record))
     root = sets.root(edge.into)
-    return Corrected(correction, MERGE, tuple(sorted(people)), person_id=root)
+    return Corrected(correction, MERGE, tuple(sorted(people)), person_id=root, exemplars_lost=tuple(lost))
 
 
 def _to_confirm(sets: MergeSets, person: str, into: str, confirmed: bool) -> MergeEdge:

@@ -74,6 +74,8 @@ class Merged:
     corrections: tuple[str, ...]
     """Ids, one for each merge made or confirmed."""
     num_proposals: int
+    exemplars_lost: tuple[str, ...] = ()
+    """Ids: of who turned out to be somebody that refused. The caller makes the channel means again."""
 
 
 LIST_NOT_SAME = """
@@ -205,11 +207,13 @@ async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
     revision = await hold_session(tx, space, session_id, merging.checkpoint_before)
     if revision != merging.read_revision:
         return RevisionMoved(revision)
-    corrections, proposals = [], list(merging.proposals)
+    corrections: list[str] = []
+    lost: list[str] = []
+    proposals = list(merging.proposals)
     for new in merging.merges:
         correction = derived("merge", session_id, new.person_id, new.into)
         try:
-            await merge_people(
+            done = await merge_people(
                 tx,
                 space,
                 new.person_id,
@@ -221,18 +225,21 @@ async def save_merging(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
                 correction_id=correction,
             )
             corrections.append(correction)
+            lost += done.exemplars_lost
         except CorrectionConflict:
             proposals.append(MayBe(new.person_id, new.into, new.cosine, None, new.cosine, 0, ALIKE))
     for (person, into), correction in sorted(merging.confirmations.items()):
-        await merge_people(tx, space, person, into, actor=VOICEGRAPH, why=REPEATED, confirmed=True, correction_id=correction)
+        why = REPEATED
+        done = await merge_people(tx, space, person, into, actor=VOICEGRAPH, why=why, confirmed=True, correction_id=correction)
         corrections.append(correction)
+        lost += done.exemplars_lost
     await tx.run(FORGET_PROPOSALS, space=space, session_id=session_id, people=sorted(merging.people))
     written = [_row(proposal) for proposal in proposals]
     await tx.run(SAVE_PROPOSALS_OF_PEOPLE, space=space, proposals=written)
     await tx.run(SAVE_PROPOSALS_OF_VOICES, space=space, proposals=written)
     await save_channels(tx, space, merging.encoder, merging.channels)
     await tx.run(SAVE_CHECKPOINT, space=space, session_id=session_id, checkpoint=merging.checkpoint)
-    return Merged(tuple(corrections), len(proposals))
+    return Merged(tuple(corrections), len(proposals), tuple(lost))
 
 
 def _row(proposal: MayBe) -> dict[str, object]:

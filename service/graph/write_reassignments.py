@@ -13,6 +13,9 @@ import numpy as np
 from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.forget_sounds import obey_unheard_turns
+from service.graph.merges import list_merges
+from service.graph.refusals import list_refused
+from service.graph.write_consents import ATTRIBUTE, REFUSED, REMEMBER_VOICE, list_one_voice
 from service.types.audio import EmbeddingSpace
 from service.types.people import Consent, Exemplar
 
@@ -256,14 +259,20 @@ def _move(move: ExemplarMove) -> dict[str, Any]:
 
 
 async def list_voice_consents(tx: Tx, space: str, ids: Sequence[str]) -> dict[str, Consent]:
-    """State of the consent to keep the voice, of each of `ids` there is; of who refused that turns be told by it, that."""
+    """State of the consent to keep the voice, of each of `ids` there is; of who refused that turns be told by it, that; and
+    `withdrawn` of those whose voice goes with that of another who refused."""
     found = await rows(tx, LIST_VOICE_CONSENTS, space=space, ids=list(ids))
     states = {row["id"]: [Consent(state) for state in (*row["attribute"], *row["consent"])] for row in found}
-    refused = (Consent.WITHDRAWN, Consent.OPTED_OUT)
-    return {
-        row["id"]: next((s for s in states[row["id"]] if s in refused), Consent((*row["consent"], Consent.UNKNOWN)[0]))
+    told = {
+        row["id"]: next((s for s in states[row["id"]] if s in REFUSED), Consent((*row["consent"], Consent.UNKNOWN)[0]))
         for row in found
     }
+    sets = await list_merges(tx, space, ids)
+    same = sorted(frozenset[str]().union(*(sets.members(id) for id in ids)))
+    for one in await list_refused(tx, space, same, (REMEMBER_VOICE, ATTRIBUTE)):
+        along = [id for id in await list_one_voice(tx, space, one) if id in told and told[id] not in REFUSED]
+        told |= dict.fromkeys(along, Consent.WITHDRAWN)
+    return told
 
 
 async def list_exemplars_of_people(

@@ -1,5 +1,5 @@
-"""How is a mistake about who is who put right, and how is that taken back? Merge, split, reassign, not the same, undo: each
-one transaction under the lock of the space, audited, with a record that restores what was. What the facts of whoever is now
+"""How is a mistake about who is who put right, and how is that taken back? Merge, split, reassign, not the same, a bot, undo:
+each one transaction under the lock of the space, audited, with a record that restores what was. What the facts of whoever is now
 one or two change is compared after it: broken off there, any later one catches up."""
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from typing import TypeVar
 from service.errors import InvalidInput
 from service.graph.access import ReadScope
 from service.graph.driver import Graph, Tx
-from service.graph.write_corrections import Corrected, CorrectionConflict, merge_people, say_not_same
+from service.graph.write_bots import BOT, say_bot
+from service.graph.write_corrections import Corrected, CorrectionConflict, say_not_same
+from service.identity.opt_outs import Marker
+from service.pipelines.accounts import Accounts
 from service.pipelines.closing import embed
+from service.pipelines.consents import merge_obeying
 from service.pipelines.reassign import Moving, move, new_person
 from service.pipelines.resettle import EmbedderDiffers, TextsMissing
 from service.pipelines.revise_facts import revise_facts
@@ -31,17 +35,23 @@ Work = Callable[[Tx, T, TextEmbedder | None, Mapping[str, Samples]], Awaitable[C
 
 class Correct:
     """One a process. `embedder`: the one sessions are written with; turns that change hands change who may read what, and so
-    the context views of a session."""
+    the context views of a session. `marker`: with the key of the marks of who refused to be known; None while there is none."""
 
-    def __init__(self, graph: Graph, embedder: TextEmbedder | None = None) -> None:
-        self._graph, self._embedder = graph, embedder
+    def __init__(
+        self, graph: Graph, embedder: TextEmbedder | None = None, marker: Callable[[], Marker | None] = lambda: None
+    ) -> None:
+        self._graph, self._embedder, self._marker = graph, embedder, marker
+        self._accounts = Accounts(graph, embedder)
 
     async def merge(self, space: str, person: str, into: str, *, actor: str, why: str, confirmed: bool = True) -> Corrected:
         """The two, with everybody merged with them before, are one person: an overlay, no turn moves. Confirmed, each reads
-        what the other may. For two that are one by an automatic merge already: confirms it.
+        what the other may. For two that are one by an automatic merge already: confirms it. What one of the two refused is
+        refused for both: undoing it brings no voice back (`exemplars_lost`).
 
-        Raises NotFound, InvalidInput, CorrectionConflict (already one; said not to be the same: undo that first)."""
-        done = await self._graph.write(merge_people, space, person, into, actor=actor, why=why, confirmed=confirmed)
+        Raises NotFound, InvalidInput, CorrectionConflict (already one; said not to be the same: undo that first),
+        KeyFileUnusable."""
+        marker = await asyncio.to_thread(self._marker)
+        done = await self._graph.write(merge_obeying, space, person, into, marker, actor=actor, why=why, confirmed=confirmed)
         await revise_facts(self._graph, space)
         return done
 
@@ -50,6 +60,15 @@ class Correct:
 
         Raises NotFound, InvalidInput, CorrectionConflict (merged: undo that; said before)."""
         return await self._graph.write(say_not_same, space, person, other, actor=actor, why=why)
+
+    async def bot(self, space: str, person: str, *, actor: str, why: str) -> Corrected:
+        """The person is a program: it reads nothing as itself, being there opens nothing to it, and no name is proposed for it.
+        What its logins tell is put right in meetings before, too: it is whose a program's turns are, and nobody else's.
+
+        Raises NotFound, CorrectionConflict (said before), EmbedderDiffers."""
+        done = await self._graph.write(say_bot, space, person, actor=actor, why=why)
+        await self._accounts.follow(space, done.people)
+        return done
 
     async def reassign(
         self,
@@ -123,7 +142,10 @@ class Correct:
 
         Raises NotFound, SessionBusy, EmbedderDiffers, CorrectionConflict (undone already; a later correction rests on it or
         touches the same turns: its id is in the error's facts as `correction`)."""
-        return await self._with_embeddings(undo, space, Undoing(space, correction_id, actor, why, datetime.now(UTC)))
+        done = await self._with_embeddings(undo, space, Undoing(space, correction_id, actor, why, datetime.now(UTC)))
+        if done.kind == BOT:
+            await self._accounts.follow(space, done.people)
+        return done
 
     async def _with_embeddings(self, work: Work[T], space: str, of: T) -> Corrected:
         """Run `work`, and compare the facts that it concerns; the texts it finds missing are embedded outside of its

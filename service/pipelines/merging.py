@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from service.graph.channels import list_live_exemplars
-from service.graph.driver import Graph
+from service.graph.driver import Graph, Tx
 from service.graph.write_merges import (
     Merged,
     MergeEvidence,
@@ -20,10 +20,11 @@ from service.graph.write_merges import (
     read_merge_evidence,
     save_merging,
 )
+from service.graph.write_sessions import RevisionMoved
 from service.identity.channels import channel_means
 from service.identity.merging import Joined, MergeConfig, MergeResult, SessionEvidence, confirmations, merges
 from service.identity.rules import RouterConfig
-from service.pipelines.channel_means import MAX_PEOPLE, means_of
+from service.pipelines.channel_means import MAX_PEOPLE, means_of, remake_channel_means
 from service.pipelines.folding import Folding
 from service.pipelines.gallery import Candidates, GalleryReader
 from service.types.audio import EmbeddingSpace
@@ -77,10 +78,17 @@ async def merge_session(
             proposals=result.proposals,
             channels=known.channels,
         )
-        saved = await graph.write(save_merging, merging)
+        saved = await graph.write(_save, merging)
         if isinstance(saved, Merged):
             folding.checkpoint, folding.stored = after, merging.checkpoint
             return saved
+
+
+async def _save(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
+    saved = await save_merging(tx, merging)
+    if isinstance(saved, Merged) and saved.exemplars_lost:
+        await remake_channel_means(tx, merging.space)
+    return saved
 
 
 async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session: SessionEvidence, confirm: bool) -> _Known:

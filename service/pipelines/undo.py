@@ -17,7 +17,9 @@ from service.graph.corrections import (
 )
 from service.graph.driver import Tx
 from service.graph.merges import MergeEdge, MergeSets, list_merges
+from service.graph.opt_outs import forget_opt_outs_by
 from service.graph.spaces import lock_space
+from service.graph.write_bots import say_no_bot
 from service.graph.write_corrections import (
     MERGE,
     NOT_SAME,
@@ -72,6 +74,9 @@ async def undo(tx: Tx, undoing: Undoing, embedder: TextEmbedder | None, embedded
             done = await _undo_merge(tx, undoing, correction)
         case "not_same":
             done = await _undo_verdict(tx, undoing, correction)
+        case "bot":
+            await say_no_bot(tx, undoing.space, correction.record)
+            done = Corrected(correction.id, correction.kind, correction.people)
         case _:
             done = await _undo_move(tx, settings, undoing, correction, embedder, embedded)
     await _forget_made_people(tx, undoing.space, correction.people)
@@ -97,6 +102,7 @@ async def _undo_merge(tx: Tx, undoing: Undoing, correction: RecordedCorrection) 
         await unconfirm(tx, space, *record["confirmed"])
     else:
         await unmerge(tx, space, *record["merged"])
+    await forget_opt_outs_by(tx, space, correction.id)
     await touch(tx, space, concerned)
     verdict = None
     if "merged" in record and correction.actor == VOICEGRAPH and undoing.actor != VOICEGRAPH:

@@ -103,6 +103,15 @@ async def test_a_withdrawn_voice_is_in_no_mean_when_the_answer_comes(graph: Grap
     assert await graph.read(list_channels, space, VOICE) == {}  # nine are too few
 
 
+async def test_a_voice_that_turns_out_to_be_one_who_refused_is_in_no_mean(graph: Graph, space: str) -> None:
+    await save(graph, space, *crowd(space, 12))
+    await close_one(graph, space)
+    gone, other = person(space, "p3"), person(space, "p4")
+    await record_consent(graph, space=space, person_id=gone, state=Consent.WITHDRAWN, text_version="1", channel="form")
+    await Correct(graph).merge(space, other, gone, actor="admin", why="heard it")
+    assert (await graph.read(list_channels, space, VOICE))["telephone"].num_people == 10
+
+
 async def test_an_expired_voice_is_in_no_mean(graph: Graph, space: str) -> None:
     await save(graph, space, *crowd(space, 11))
     await close_one(graph, space)

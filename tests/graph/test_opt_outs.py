@@ -18,6 +18,7 @@ from service.graph.write_people import save_person
 from service.identity.opt_outs import Marker
 from service.pipelines.accounts import Accounts
 from service.pipelines.consents import record_consent, remove_opt_out
+from service.pipelines.correct import Correct
 from service.pipelines.gallery import GalleryReader
 from service.types.erasure import Subject, SubjectKind
 from service.types.ids import fresh
@@ -42,6 +43,7 @@ WITH count(e) AS exemplars
 OPTIONAL MATCH (o:OptOut {space: $space})
 RETURN exemplars, count(o) AS marks, collect(properties(o)) AS opt_outs, COUNT { (:Person)-[:REFUSED]->(o) } AS bound
 """
+TURN_OF = "MATCH (:Person {space: $space, id: $person})-[:SPEAKS]->(m:Message) RETURN m.id AS id"
 CHECKPOINT = "MATCH (s:Session {space: $space, status: 'open'}) RETURN s.checkpoint AS checkpoint"
 KEPT_OF = """
 MATCH (p:Person {space: $space, id: $person})
@@ -172,6 +174,68 @@ async def test_agreeing_takes_the_mark_away_and_a_space_may_want_none(graph: Gra
     await write(graph, a_session(space, id=fresh(), external_id="b"), [talk(("bo", "b"))])
     await refuse(graph, space, (await turns(graph, space))[-1]["person"])
     assert (await graph.read(rows, KEPT, space=space))[0]["marks"] == 0
+
+
+EVENTS = "MATCH (e:Event {space: $space, what: 'voices'}) RETURN e.people AS people, e.counts AS counts"
+
+
+async def voice_of(graph: Graph, space: str, person: str) -> tuple[int, bool]:
+    (kept,) = await graph.read(rows, KEPT_OF, space=space, person=person)
+    return kept["exemplars"], kept["has_voiceprint"]
+
+
+@pytest.mark.parametrize("purpose", [ConsentPurpose.REMEMBER_VOICE, ConsentPurpose.ATTRIBUTE])
+async def test_whoever_turns_out_to_be_one_who_refused_has_no_voice_kept(
+    graph: Graph, space: str, purpose: ConsentPurpose
+) -> None:
+    await write(graph, a_session(space), [talk(("ana", "a"), ("ben", "b"), ("cleo", "c"))])
+    ana, ben, cleo = (turn["person"] for turn in await turns(graph, space))
+    await refuse(graph, space, ana, Consent.WITHDRAWN, purpose=purpose)
+    (before,) = await graph.read(rows, KEPT, space=space)
+    done = await Correct(graph, marker=lambda: MARKER).merge(space, ben, ana, actor="test", why="heard it")
+    assert len(done.exemplars_lost) == 1 and await voice_of(graph, space, ben) == (0, False)
+    assert await voice_of(graph, space, cleo) == (1, True)
+    assert [row["people"] for row in await graph.read(rows, EVENTS, space=space)] == [[ana], [ana]]
+    (after,) = await graph.read(rows, KEPT, space=space)
+    assert before["opt_outs"] == after["opt_outs"] != [], "the mark of her own voice stays hers"
+
+
+async def test_who_had_no_voice_when_they_opted_out_is_known_by_the_one_that_turns_out_to_be_theirs(
+    graph: Graph, space: str
+) -> None:
+    ana = fresh()
+    await graph.write(save_person, space, ana, "Ana")
+    await refuse(graph, space, ana)
+    await write(graph, a_session(space), [talk(("ana", "a"), ("ben", "b"))])
+    stranger, ben = (turn["person"] for turn in await turns(graph, space))
+    correct = Correct(graph, marker=lambda: MARKER)
+    done = await correct.merge(space, stranger, ana, actor="test", why="heard it")
+    again = a_session(space, id=fresh(), external_id="wound")
+    folding = await begin(graph, again, gallery=a_gallery(graph))
+    await take(folding, again, talk(("ana", "hello"), ("ben", "hi")))
+    found = [turn for turn in await turns(graph, space) if turn["session"] == "wound"]
+    assert [(turn["reason"], turn["person"]) for turn in found] == [("opted_out", None), (None, ben)]
+    (kept,) = await graph.read(rows, KEPT, space=space)
+    assert (kept["marks"], kept["bound"]) == (1, 1)
+    await correct.undo(space, done.correction_id, actor="test")
+    assert (await graph.read(rows, KEPT, space=space))[0]["marks"] == 0, "it was not hers"
+
+
+async def test_who_agreed_keeps_their_voice_until_somebody_confirms_that_they_are_one_who_refused(
+    graph: Graph, space: str
+) -> None:
+    await write(graph, a_session(space), [talk(("ana", "a"), ("ben", "b"), ("cleo", "c"))])
+    ana, ben, cleo = (turn["person"] for turn in await turns(graph, space))
+    await refuse(graph, space, ana)
+    await record_consent(graph, space=space, person_id=ben, state=Consent.GRANTED, **SAID)
+    correct, turn = Correct(graph), (await graph.read(rows, TURN_OF, space=space, person=cleo))[0]["id"]
+    await correct.merge(space, ben, ana, actor="test", why="alike", confirmed=False)
+    assert await voice_of(graph, space, ben) == (1, True)
+    await correct.merge(space, ben, ana, actor="test", why="heard it")
+    assert await voice_of(graph, space, ben) == (0, False)
+    moved = await correct.reassign(space, [turn], ben, actor="test", why="heard it")
+    assert len(moved.exemplars_lost) == 1, "what becomes theirs later goes, too"
+    assert await voice_of(graph, space, ben) == (0, False)
 
 
 async def test_the_login_of_who_opted_out_and_was_erased_is_bound_to_nobody_again(graph: Graph, space: str) -> None:
