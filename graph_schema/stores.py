@@ -180,7 +180,8 @@ STORES: tuple[Store, ...] = (
         "tokens",
         "data directory: tokens.json, token-uses.json",
         "hashes of tokens, names of accounts, when each was last used",
-        "`voicegraph token` commands, or by hand; when one was used goes with it at the next use of another",
+        "`voicegraph token` commands, or by hand; when one was used goes with it at the next use of another; the name with the "
+        "person whose token it is",
     ),
     Store(
         "answers of a language model",

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from service.errors import VoicegraphError
 from service.graph.accounts import account_id as id_of_account
+from service.pipelines.private_json import replaced, write_whole
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.types.people import Principal
@@ -72,10 +69,12 @@ class TokenEntry:
     may_act_for: frozenset[str] = frozenset()
     """Of a file from before leave to ask for others was recorded in the graph: moved there when the service starts
     (`service/api/old_leave.py`), and opens nothing as it stands here."""
+    account: str | None = None
+    """Id of the account that it was given to, where `subject` was emptied, since they are erased; None: as those name it."""
 
     @property
     def principal(self) -> Principal:
-        return Principal(account_id(self.space, self.issuer, self.subject), self.person_id, scopes=self.scopes)
+        return Principal(self.account or account_id(self.space, self.issuer, self.subject), self.person_id, scopes=self.scopes)
 
     def is_live(self, now: datetime) -> bool:
         return self.expires_at is None or now < self.expires_at
@@ -157,14 +156,14 @@ def issue(
         created_at=datetime.now(UTC),
         expires_at=expires_at,
     )
-    with _locked(path):
+    with replaced(path):
         _write(path, (*TokenFile(path).entries(), entry))
     return token, entry
 
 
 def revoke(path: Path, token_id: str) -> TokenEntry:
     """Takes effect at the next request; raises NoSuchToken."""
-    with _locked(path):
+    with replaced(path):
         entries = TokenFile(path).entries()
         gone = next((e for e in entries if e.id == token_id), None)
         if gone is None:
@@ -177,7 +176,7 @@ def rotate(path: Path, token_id: str, *, overlap: timedelta) -> tuple[str, Token
     """A new secret for the same token: whose it is and what it may do stay. The one before is taken for `overlap` more. Raises
     NoSuchToken."""
     token, now = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES), datetime.now(UTC)
-    with _locked(path):
+    with replaced(path):
         entries = TokenFile(path).entries()
         entry = next((e for e in entries if e.id == token_id), None)
         if entry is None:
@@ -190,7 +189,7 @@ def rotate(path: Path, token_id: str, *, overlap: timedelta) -> tuple[str, Token
 
 def drop_old_leave(path: Path) -> None:
     """No token says any more for whom it may ask."""
-    with _locked(path):
+    with replaced(path):
         entries = TokenFile(path).entries()
         if any(entry.may_act_for for entry in entries):
             _write(path, tuple(replace(entry, may_act_for=frozenset()) for entry in entries))
@@ -232,34 +231,4 @@ def _raw(entry: TokenEntry) -> dict[str, Any]:
 
 
 def _write(path: Path, entries: Sequence[TokenEntry]) -> None:
-    _replace(path, {"version": 1, "tokens": [_raw(e) for e in entries]})
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Callable[[object], None]]:
-    """To write JSON in its place, with nobody else writing it meanwhile."""
-    with _locked(path):
-        yield partial(_replace, path)
-
-
-def _replace(path: Path, content: object) -> None:
-    """Whole and private from the first byte: a new file, 0600, renamed over the old one."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One writer at a time, across processes."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    write_whole(path, {"version": 1, "tokens": [_raw(e) for e in entries]})

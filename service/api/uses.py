@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.api.tokens import list_tokens, replaced
+from service.api.tokens import list_tokens
 from service.graph.driver import Graph
 from service.graph.write_grants import save_uses
+from service.pipelines.private_json import replaced
 
 
 class Uses:

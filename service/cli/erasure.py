@@ -128,7 +128,8 @@ def _told(done: Erasing) -> str:
             f"{done.subject.id} --although-named-elsewhere` has the name taken out there, too."
         )
     if done.receipt is None:
-        waits = f" It waits for sessions that are still written: {', '.join(done.waits_for)}." if done.waits_for else ""
+        what = "sessions that are still written, or jobs of theirs that are worked on"
+        waits = f" It waits for {what}: {', '.join(done.waits_for)}." if done.waits_for else ""
         return f"Hidden from everybody.{waits} `voicegraph erasures resume` goes on; the receipt will be {done.id}."
     return f"Erased; nothing is left of it. `voicegraph receipts show {done.id}` shows the receipt."
 

@@ -88,7 +88,14 @@ WITH j LIMIT $limit
 DETACH DELETE j
 RETURN count(*) AS gone
 """
-"""But for those that asked for erasures: asked again, they are the same, and they tell the receipt's id alone."""
+"""But for those that asked for erasures: asked again, they are the same, and they tell the receipt's id alone; and for those
+that are still worked on, whose end would be told of nothing."""
+
+LIST_JOBS_LEFT = """
+MATCH (j:Job {space: $space})
+WHERE j.account IN $accounts AND NOT j.kind STARTS WITH 'erase_'
+RETURN j.id AS id ORDER BY id
+"""
 
 FORGET_LINKS = """
 MATCH (p:Person {space: $space})-[r:IS|MAY_BE|NOT_SAME_AS|MERGED_INTO|ATTENDED|ADDRESSES|SHARES]-() WHERE p.id IN $people
@@ -266,6 +273,14 @@ async def list_open(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
     if erasure.subject.kind is SubjectKind.PERSON:
         found += await rows(tx, LIST_OPEN, **asked, people=list(erasure.people))
     return tuple(sorted({row["id"] for row in found}))
+
+
+async def list_jobs_left(tx: Tx, erasure: Erasure) -> tuple[str, ...]:
+    """Ids of what the accounts of a person asked for and is not through, or was not when it was looked for."""
+    if erasure.subject.kind is not SubjectKind.PERSON:
+        return ()
+    found = await rows(tx, LIST_JOBS_LEFT, space=erasure.space, accounts=list(erasure.accounts))
+    return tuple(row["id"] for row in found)
 
 
 def _some(what: str, query: str, **more: Any) -> Step:

@@ -44,6 +44,7 @@ class Again:
 
 
 SAVE_QUESTION = """
+MATCH (p:Person {id: $asked_by, space: $space}) WHERE NOT coalesce(p.tombstone, false)
 CREATE (q:Query {id: $id, space: $space, created_at: $now, text: $text, asked_by: $asked_by, expires_at: $expires_at})
 WITH q
 UNWIND $messages AS message
@@ -94,7 +95,7 @@ async def save_question(
     again: Again | None = None,
 ) -> None:
     """Keep a question of who asks, with what the visible ones among `messages` speak of, and how to find it `again`; expired
-    ones of the space go. Of nobody in particular none is kept, nor of who asks in somebody's name."""
+    ones of the space go. Of nobody in particular none is kept, nor of who asks in somebody's name, nor of who is erased."""
     await tx.run(FORGET_EXPIRED_QUESTIONS, space=scope.space, now=now)
     if not scope.own:
         return

@@ -14,7 +14,7 @@ from service.graph.erase import add_counts, list_accounts_of_space, list_sources
 from service.language.chat_cache import AnswerCache
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.stream_notes import noted
-from service.pipelines.token_accounts import accounts_of, token_accounts
+from service.pipelines.token_accounts import accounts_of, forget_names, token_accounts
 from service.types.erasure import Erasure, SubjectKind
 
 
@@ -32,8 +32,9 @@ class Files:
     ) -> dict[str, int]:
         """What of `erasure` is there, by kind, is gone when this returns; how much that was. Sound of sessions in `waits_for`
         stays until they are written, and so does a stream that is. Of a fact or message only what a model made of it lies in
-        files. `recordings`: hashes of what sessions that are written were made of; `accounts`: of the space, with those that
-        tokens of it are given to: what others sent is theirs, also if it is the same recording."""
+        files. A person's tokens say no more to whom they were given. `recordings`: hashes of what sessions that are written
+        were made of; `accounts`: of the space, with those that tokens of it are given to: what others sent is theirs, also if
+        it is the same recording."""
         AnswerCache(self.chat).forget(erasure.space)
         if erasure.subject.kind not in (SubjectKind.PERSON, SubjectKind.SESSION):
             return {}
@@ -62,7 +63,8 @@ class Files:
         ]
         for path in own:
             path.unlink(missing_ok=True)
-        return {"recordings": len(sent) + len(over) + len(own)}
+        called = forget_names(self.tokens, erasure.space, erasure.people) if erasure.subject.kind is SubjectKind.PERSON else 0
+        return {"recordings": len(sent) + len(over) + len(own), "names of tokens": called}
 
     def accounts_of(self, space: str, people: Collection[str]) -> tuple[str, ...]:
         """Those that they have by tokens of their own. Raises TokensNotRead."""

@@ -41,7 +41,7 @@ _PERSON: Mapping[str, str] = {
     "transaction logs": "freed by Neo4j at its checkpoints",
     "server logs": "hold nothing of it",
     "uploads": "recordings of its sessions, streams, and what the person's own accounts sent",
-    "tokens": "left: `voicegraph token` revokes them; they open nothing, since nobody erased reads anything",
+    "tokens": "those of the person say no more to whom they were given; they open nothing, and `voicegraph token` revokes them",
     "answers of a language model": "emptied for the whole space: they are asked for again",
     "Neo4j Browser": "on the user's machine: by the user",
     "audio files": "where the user keeps them: by the user",

@@ -34,6 +34,7 @@ from service.graph.erase_traces import (
     forget_meetings,
     list_corrections_of,
     list_dead_letters,
+    list_jobs_left,
     list_meetings_over,
     list_open,
     list_sourceless,
@@ -46,6 +47,7 @@ from service.graph.erase_turns import (
     list_facts_seen,
     list_turns_of,
 )
+from service.graph.jobs import save_interrupted
 from service.graph.open_sessions import list_silent
 from service.graph.settled_sessions import get_settled_session
 from service.graph.spaces import get_space, lock_space
@@ -62,6 +64,7 @@ from service.pipelines.channel_means import remake_channel_means
 from service.pipelines.closing import context_texts, embed, spoken_as_told
 from service.pipelines.erase_files import Files, erase_files
 from service.pipelines.erase_plan import SILENT, NameConfig, facts_of
+from service.pipelines.jobs import JobsConfig
 from service.pipelines.live import give_up
 from service.pipelines.naming import name_again
 from service.types.audio import Samples, TextEmbedder
@@ -88,7 +91,7 @@ class SweepConfig:
 
 
 class Sweep:
-    """`await sweep(erasure)` empties every store; ids of the sessions that it has to wait for."""
+    """`await sweep(erasure)` empties every store; ids of the sessions and jobs that it has to wait for."""
 
     def __init__(
         self,
@@ -135,16 +138,18 @@ class Sweep:
         await erase_files(self._graph, self._files, erasure, waits_for)
         await self._strings(erasure)
         await self._mirrors(erasure, turns)  # again: of what was being given to them meanwhile
-        return waits_for
+        return (*waits_for, *await self._graph.read(list_jobs_left, erasure))
 
     async def _give_up(self, erasure: Erasure) -> None:
-        """Sessions that stand open and nobody goes on with are not waited for."""
+        """Sessions that stand open and nobody goes on with are not waited for, nor jobs whose process ended."""
         now = datetime.now(UTC)
         before = now - SILENT
         asked = {*erasure.sessions, *await self._graph.read(list_open, erasure)}
         for session in await self._graph.read(list_silent, erasure.space, asked, before=before):
             log.warning("erasure %s: session %s stands open and is not gone on with: it is given up", erasure.id, session)
             await self._graph.write(give_up, erasure.space, session, GIVEN_UP)
+        if await self._graph.read(list_jobs_left, erasure):
+            await self._graph.write(partial(save_interrupted, silent_seconds=JobsConfig().silent_seconds))
         if erasure.meetings:
             await self._graph.write(partial(close_silent_meetings, before=before, now=now), erasure)
 

@@ -123,7 +123,8 @@ class Erasing:
     complete: bool
     """False: hidden from everybody, and the sweep is not through yet."""
     waits_for: tuple[str, ...] = ()
-    """Ids of sessions that are still written: what is said in them goes when they are complete."""
+    """Ids of sessions that are still written, and of jobs of a person's own that are still worked on: they go when these are
+    complete."""
     named_elsewhere: int = 0
     """Places where its names stand and it was not, if they are so many that an administrator has to look: nothing is done
     there before."""

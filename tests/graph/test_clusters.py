@@ -12,6 +12,7 @@ import pytest
 from service.graph.access import read_scope
 from service.graph.driver import Graph, rows
 from service.graph.questions import list_asked_before, save_question
+from service.graph.tombstones import leave_tombstone
 from service.language.parser import SpacyParser
 from service.memory.emergence import Cluster, emerged
 from service.memory.left_brain.mentions import NounReader
@@ -78,6 +79,9 @@ async def test_questions_are_kept_as_long_as_told_and_touch_what_may_be_read(wor
     await world.graph.write(save_question, cleo, "Later?", [], now=now + timedelta(days=3), keep=timedelta(days=1))
     left = await world.graph.read(rows, "MATCH (q:Query {space: $space}) RETURN q.text AS text", space=world.space)
     assert [row["text"] for row in left] == ["Later?"], "what expired is gone"
+    await world.graph.write(leave_tombstone, world.space, world.person("cleo"))
+    await world.graph.write(save_question, cleo, "Erased?", secret, now=now + timedelta(days=3), keep=timedelta(days=1))
+    assert await world.graph.read(rows, "MATCH (q:Query {space: $space}) RETURN q.text AS text", space=world.space) == left
 
 
 @pytest.mark.parametrize("scopes", [{"ask", "read_all"}, {"ask"}])

@@ -49,6 +49,12 @@ OPEN = "MATCH (s:Session {space: $space}) SET s.status = 'open'"
 COMPLETE = "MATCH (s:Session {space: $space}) SET s.status = 'complete'"
 MADE_BEFORE = "MATCH (s:Space {id: $space}) SET s.created_at = datetime() - duration('P1D')"
 """As a backup from then has it."""
+WORKED_ON = """
+UNWIND [['queued', 'queued', 0], ['silent', 'running', 3600]] AS row
+CREATE (:Job {id: $space + '/' + row[0], space: $space, created_at: datetime(), kind: 'ingest', key: row[0], account: $account,
+  status: row[1], request: '{"title": "Dana Quill"}', heartbeat_at: datetime() - duration({seconds: row[2]})})
+"""
+WORKED = "MATCH (j:Job {id: $space + '/queued'}) SET j.status = 'complete'"
 TOMBSTONES = "MATCH (p:Person {space: $space, tombstone: true}) RETURN p.id AS id"
 HERS = {"I hid the sapphire in the teapot.", "Ben, bring the ladder on Friday.", "Zanzibar is where I go in May."}
 
@@ -290,6 +296,20 @@ async def test_a_backup_gets_back_exactly_what_was_erased_whatever_stands_in_it(
     assert await read_by(household, None) == ["Dana is fond of ladders."], "of who was merged with her later, nothing else went"
     tombstones = {row["id"] for row in await told(household, TOMBSTONES)}
     assert tombstones == {household.dana, household.cleo}
+
+
+async def test_a_receipt_waits_for_what_somebody_erased_asked_for_and_is_still_worked_on(household: Household) -> None:
+    erase, space, graph = household.eraser(), household.space, household.graph
+    await with_a_token(household)
+    await graph.write(changes, WORKED_ON, space=space, account=household.account)
+    done = await erase(space, dana(household), asked_by="admin")
+    assert done.receipt is None and done.waits_for == (f"{space}/queued",), "not for one whose process ended"
+    assert f"{space}/silent" not in await nodes(household)
+    await graph.write(changes, WORKED, space=space)
+    done = await erase(space, dana(household), asked_by="admin")
+    assert done.receipt and await household.left() == [] and not {f"{space}/queued"} & set(await nodes(household))
+    assert "her-phone" not in (household.folder / "tokens.json").read_text()
+    assert done.receipt.counts["names of tokens"] == 1
 
 
 class Meanwhile(Graph):

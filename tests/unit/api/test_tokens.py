@@ -20,6 +20,7 @@ from service.api.tokens import (
     revoke,
     rotate,
 )
+from service.pipelines.token_accounts import forget_names
 
 
 def test_a_token_is_found_and_the_file_does_not_hold_it(tmp_path: Path) -> None:
@@ -38,6 +39,20 @@ def test_another_token_finds_nothing(tmp_path: Path) -> None:
     token, _ = issue(path, subject="ana", space="home")
     tokens = TokenFile(path)
     assert tokens.find(token[:-1]) is None and tokens.find("") is None and tokens.find("vg_é") is None
+
+
+def test_a_token_of_somebody_erased_keeps_its_account_and_not_what_they_are_called(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    (hers, entry), (his, _) = (issue(path, subject=name, space="home", person_id=name) for name in ("ana", "ben"))
+    before = path.read_text()
+    assert forget_names(path, "home", ["ana"]) == 1 and forget_names(path, "home", ["ana"]) == 0
+    found, others = TokenFile(path).find(hers), TokenFile(path).find(his)
+    assert '"subject": "ana"' in before and '"subject": "ana"' not in path.read_text()
+    assert found and found.principal == entry.principal and found.subject == "erased"
+    assert others and others.subject == "ben" and path.stat().st_mode & 0o077 == 0
+    rotate(path, entry.id, overlap=timedelta(0))
+    assert {one.account for one in list_tokens(path)} == {entry.principal.account_id, None}
+    assert forget_names(tmp_path / "none.json", "home", ["ana"]) == 0
 
 
 def test_a_missing_file_has_no_tokens(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from service.types.erasure import Erasure, Subject, SubjectKind
 from service.types.meeting import AccountKey
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+NOTHING = {"recordings": 0, "names of tokens": 0}
 OWN, OTHER, SHARED = "a" * 64, "b" * 64, "c" * 64
 
 
@@ -61,7 +62,11 @@ def test_what_others_sent_and_what_is_still_written_stays(tmp_path: Path) -> Non
     counted = kept.erase(asked, ["open"], recordings=[OWN], accounts=["with-a-job"])
     left = {str(path.relative_to(tmp_path / "uploads")) for path in (tmp_path / "uploads").glob("*/*")}
     assert left == stays and not left & gone and counted["recordings"] > 0
-    assert kept.erase(asked, ["open"], recordings=[OWN], accounts=["with-a-job"]) == {"recordings": 0}
+    assert kept.erase(asked, ["open"], recordings=[OWN], accounts=["with-a-job"]) == NOTHING
+    told = json.loads((tmp_path / "tokens.json").read_text())["tokens"]
+    assert [one["subject"] for one in told] == ["erased", "erased", "kiosk", "ben", "phone"], "of another space, another's"
+    assert [one.get("account") for one in told] == [account("phone"), account("kiosk"), None, None, None]
+    assert kept.accounts_of("home", ["ana"]) == (account("phone"),), "what a backup brings back of it is hers"
 
     (tmp_path / "tokens.json").write_text("{}")
     with pytest.raises(TokensNotRead):
