@@ -41,12 +41,14 @@ type MeetingEvent = Told &
         words?: { text: string; start: number; end: number; confidence?: number }[];
         language?: string;
         confidence?: number;
-        source?: "platform" | "caption" | "diariser" | "chat";
+        source?: "platform" | "transcript" | "caption" | "diariser" | "chat";
       } & Timed)
     | { type: "withdrawn"; id: string }
   );
 
 const TRIES = 8;
+const AGAIN = [408, 429, 502, 503, 504];
+const KEPT = 500; // and not read, by a fault of theirs
 const pause = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, seconds * 1000));
 
 class Bot {
@@ -71,8 +73,9 @@ class Bot {
         const answer = await fetch(this.url, { method: "POST", headers: this.signed(id, body), body });
         const text = await answer.text();
         if (answer.ok) return;
+        if (answer.status === KEPT) return console.error(`${answer.status}: ${text}`);
         // 401: the secret; 404: the source; 422: the event, and its field is named
-        if (![408, 429, 503].includes(answer.status)) throw new Refused(`${answer.status}: ${text}`);
+        if (!AGAIN.includes(answer.status)) throw new Refused(`${answer.status}: ${text}`);
         wait = Number(answer.headers.get("retry-after") ?? wait);
       } catch (problem) {
         if (problem instanceof Refused) throw problem;
