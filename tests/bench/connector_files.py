@@ -266,11 +266,11 @@ MAKE: dict[str, Callable[[Sequence[Turn]], Any]] = {
 
 def made(kind: str, size: int) -> tuple[str, int]:
     """A file of about `size` bytes, and of how many turns it is."""
-    per_turn = len(_text(kind, range(100, 1100))) / 1000
+    per_turn = len(written(kind, range(100, 1100))) / 1000
     turns = max(1, round(size / per_turn))
-    return _text(kind, range(turns)), turns
+    return written(kind, range(turns)), turns
 
 
-def _text(kind: str, numbers: range) -> str:
+def written(kind: str, numbers: range) -> str:
     document = MAKE[kind]([Turn(number) for number in numbers])
     return document if isinstance(document, str) else json.dumps(document)
