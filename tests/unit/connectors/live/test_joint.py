@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from service.connectors.live import CONNECTORS, connector
 from service.connectors.live.joint import joint, told_by
-from service.connectors.live.sources import SourcesUnreadable, parse
+from service.connectors.live.sources import Sources, SourcesUnreadable, parse
+from service.graph.driver import Graph
+from service.pipelines.deliveries import Inbox
+from service.pipelines.reception import Proved, Reception
 from service.types.meeting import Began, Heard, Joined, Uttered, Withdrawn
 from tests.unit.connectors.live.bots import (
     BAAS_HELLO,
@@ -113,6 +116,17 @@ def test_each_id_is_the_bots_own() -> None:
     assert isinstance(withdrawn, Withdrawn) and withdrawn.id == uttered.id and uttered.slot == "one s"
     assert {uttered.speaker.bot, joined.speaker.bot, *(speaker.bot for speaker in began.invited)} == {"one"}
     assert told_by(told_by((says(None, "Hi.", 1.0),), "one"), "one") == told_by((says(None, "Hi.", 1.0),), "one")
+
+
+async def test_what_is_taken_in_goes_to_the_calls_meeting_and_not_to_the_bots(tmp_path: Path) -> None:
+    (tmp_path / "hooks.toml").write_text('[sources.s]\nprovider = "attendee"\nspace = "home"\nmeeting_from = "call"\n')
+    sources = Sources(tmp_path / "hooks.toml", lambda name: None)
+    source = sources.get("s")
+    reception = Reception(cast(Graph, None), sources, cast(Inbox, None), str)  # it is not kept here
+    proved = Proved(source, connector("attendee"), ())
+    for bot, call in (("bot_1", CALL), ("bot_2", CALL), ("bot_3", {})):
+        found = await reception.sort(proved, sent({**attendee_line(), "bot_id": bot, "bot_metadata": call}))
+        assert found.new is not None and found.new.meeting == ("c-7" if call else bot)
 
 
 @pytest.mark.parametrize("provider", CONNECTORS)
