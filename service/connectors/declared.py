@@ -109,6 +109,9 @@ class DeclaredLive:
     is in (a source's `meeting_from`), where several bots are. None: nothing of the kind comes with it."""
     needs_api_key: bool = False
     """What it points to is fetched with the source's `api_key`."""
+    finals_hold: bool = False
+    """What was final stays as it is, also where another final comes under its id: those are another segment's words
+    (CASES 5). False: a later final is its correction."""
 
 
 def table(declared: Iterable[Declared]) -> str:
@@ -159,7 +162,7 @@ def live_table(declared: Iterable[DeclaredLive]) -> str:
                 d.base,
                 d.speakers,
                 d.utterance_ids or "–",
-                d.repeats,
+                f"{d.repeats}; a second final changes nothing" if d.finals_hold else d.repeats,
                 "; or ".join((d.signing, *d.also)),
                 "–" if d.replay_seconds is None else f"{d.replay_seconds:g} s",
                 "–" if d.accounts is None else f"{d.accounts}; within {d.accounts_within}",

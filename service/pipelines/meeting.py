@@ -522,10 +522,12 @@ class Meeting:
 
     def _unfolded(self) -> MeetingState:
         """Of a source that is gone, with the fold's own idea of when a silent meeting is over."""
+        holds = connector(self._feed.provider).declared.finals_hold
         try:
-            return configured(MeetingState(), idle=60.0 * self._sources.get(self._feed.source).idle_minutes)
+            idle = 60.0 * self._sources.get(self._feed.source).idle_minutes
         except (NoSuchSource, SourcesUnreadable):
-            return MeetingState()
+            idle = None
+        return configured(MeetingState(), finals_hold=holds, idle=idle)
 
 
 def _read(delivery: StoredDelivery) -> Read:

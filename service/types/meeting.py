@@ -142,7 +142,8 @@ class Uttered(MeetingEvent):
     language: str | None = None
     confidence: float | None = None
     source: str = "platform"
-    """platform | caption | diariser | chat: which of two copies of a line is the better attributed (platform first)."""
+    """platform | transcript | caption | diariser | chat: which of two copies of a line is the better attributed (the first two
+    first). A transcript tells all of it once more when the meeting is over: what of it was told live is one with that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

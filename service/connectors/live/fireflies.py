@@ -7,13 +7,13 @@ Sentence, MeetingAttendee) and on the realtime API, which is a Socket.IO connect
 read: that `date` is in milliseconds, as the files' reader takes it, and that a repeat of a webhook has the same body.
 
 The API key is the source's `api_key`. Live pieces and sentences have no ids in common; one who speaks is a name in the former
-and a number in the latter: what is the same line is told by what was said when. Invited people are of the calendar: a
-roster."""
+and a number with a name in the latter: what is the same line is told by what was said when, if it is not by another name.
+Invited people are of the calendar: a roster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.connectors.declared import AccountsWithin, DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field, has, span
@@ -84,7 +84,7 @@ def _live(told: Field) -> Iterator[MeetingEvent]:
     text = told["text"].text()
     if text is not None:
         name = told["speaker_name"].label()
-        yield _said(told, text, NOBODY if name is None else Speaker(name, name=name), f"chunk {need_id(told['chunk_id'])}")
+        yield _said(told, text, NOBODY if name is None else Speaker(None, name=name), f"chunk {need_id(told['chunk_id'])}")
 
 
 def _transcript(whole: Field, fetched: Fetched) -> Read:
@@ -105,7 +105,8 @@ def _all(told: Field) -> Iterator[MeetingEvent]:
         if text is not None:
             handle, name = id_of(sentence["speaker_id"]), sentence["speaker_name"].label()
             speaker = NOBODY if handle is None and name is None else Speaker(handle or name, name=name)
-            yield _said(sentence, text, speaker, f"sentence {id_of(sentence['index']) or place}")
+            said = _said(sentence, text, speaker, f"sentence {id_of(sentence['index']) or place}")
+            yield replace(said, source="transcript")
     yield Ended(key="", duration=None if minutes is None or not 0 <= minutes < 1e5 else minutes * 60)
 
 

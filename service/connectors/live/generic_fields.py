@@ -18,7 +18,7 @@ from service.types.audio import Segment, Word
 from service.types.meeting import LOCAL, MAILTO, AccountKey, AudioEncoding, Base, Speaker
 
 PROVIDER = "generic"
-SOURCES = ("platform", "caption", "diariser", "chat")
+SOURCES = ("platform", "transcript", "caption", "diariser", "chat")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ Read (2026): livekit/protocol livekit_webhook.proto and livekit_models.proto; th
 `Authorization`, HS256, claim `sha256` of the body); the attributes `lk.segment_id`, `lk.transcription_final` and
 `lk.transcribed_track_id` of text streams on the topic `lk.transcription` (client SDKs). No transcription comes by webhook: what
 passes it on is yours, and signs as LiveKit does (`AccessToken(key, secret).with_sha256(…)`);
-deploy/examples/livekit_listener.py shows it. General knowledge, not read: that a webhook sent again has the same `id`; that
+deploy/examples/livekit_listener.py shows it. General knowledge, not read: that what is final of a segment is not said
+otherwise later (agents have published another segment's text under its id: livekit/agents-js#1759); that a webhook sent again
+has the same `id`; that
 `start_time` and `end_time` of segments are often 0 or count from the track's start: they give a length here, and when something
 was said is `startedAt` or `at`.
 
@@ -43,6 +45,7 @@ class LiveKit:
         repeats="a webhook's id; the same segment with other text, until it is final",
         signing=Signing.JWT,
         replay_seconds=WINDOW,
+        finals_hold=True,
     )
 
     def verify(self, delivery: Delivery, secrets: Sequence[str], *, source: str) -> None:

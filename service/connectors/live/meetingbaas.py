@@ -45,6 +45,8 @@ RATE = 24_000
 """Hz, unless the hello or the URL says otherwise."""
 MILLISECONDS = 4e9
 """Above it a time since 1970 is in milliseconds, as v1 writes it, and some of v2."""
+VOICES = "voices of the stream"
+"""Scope of the recogniser's own labels: no participants."""
 SHORTEST_RUN = 2
 """Words of another voice that are split off, as a turn of somebody else; one alone is a diariser's slip. By hand."""
 
@@ -162,6 +164,7 @@ def _uttered(data: Field, bot: str | None) -> Iterator[MeetingEvent]:
             words=tuple(own),
             language=data["language"].text(),
             confidence=confidence,
+            source="diariser" if speaker.scope else "platform",
         )
 
 
@@ -179,7 +182,7 @@ def _parts(
     starts = [0, *(at for _, at in changes[1:]), len(words)]
     for (label, _), (first, last) in zip(changes, pairwise(starts), strict=True):
         own = words[first:last]
-        whose = speaker if label == most else Speaker(label, scope="voices of the stream")
+        whose = speaker if label == most else Speaker(label, scope=VOICES)
         yield _hull(own), whose, " ".join(word.text for word in own), own
 
 
@@ -219,6 +222,7 @@ def told(utterance: Field, segment: Segment, speaker: Field) -> Iterator[Meeting
             base=Base.MEETING,
             words=words,
             language=utterance["language"].text(),
+            source="transcript",
         )
 
 

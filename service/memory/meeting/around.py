@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from service.memory.meeting.copies import CopiesConfig, Line, are_copies, kept, together
+from service.memory.meeting.copies import TRANSCRIPT, CopiesConfig, Line, are_copies, kept, together, unsaid
 from service.memory.meeting.marks import Mark, Marked, MarksConfig, marked, minutes
 from service.memory.meeting.shelf import Draft, Shelf
 from service.types.audio import Segment
@@ -86,9 +86,23 @@ class Around:
         """Who is told instead of `uid` (None: it is told itself), and whom it is told instead of."""
         if not self._links.get(uid):
             return None, []
-        lines = [line for other in self._cluster(uid) if (line := self._lines.get(other)) is not None]
-        found = kept(lines, {line.uid: self._links.get(line.uid) or frozenset() for line in lines}, self._copies)
+        found = self._kept(uid)
         return found[uid], sorted(other for other, better in found.items() if better == uid)
+
+    def unsaid(self, uid: str) -> list[tuple[int, int]] | None:
+        """Of a transcript's line that is told: runs of its words (of `words_of`) that no better one has that is told, too.
+        None: nobody told any of it."""
+        line, links = self._lines.get(uid), self._links.get(uid)
+        if line is None or not links or line.source != TRANSCRIPT:
+            return None
+        found = self._kept(uid)
+        told = [other for name in sorted(links) if found[name] is None and (other := self._lines.get(name)) is not None]
+        better = [other for other in told if other.rank > line.rank]
+        return unsaid(line, better, self._copies) if better else None
+
+    def _kept(self, uid: str) -> dict[str, str | None]:
+        lines = [line for other in self._cluster(uid) if (line := self._lines.get(other)) is not None]
+        return kept(lines, {line.uid: self._links.get(line.uid) or frozenset() for line in lines}, self._copies)
 
     def mark(self, mark: Mark) -> None:
         for minute in minutes(mark.start, mark.start if mark.end is None else mark.end):

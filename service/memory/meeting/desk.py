@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,10 +12,10 @@ from service.memory.meeting.marks import Mark
 from service.memory.meeting.outcomes import Described, Finished, Given, Gone, Known, Outcome, Revised
 from service.memory.meeting.people import track_of
 from service.memory.meeting.roll import Roll
-from service.memory.meeting.shelf import Draft
+from service.memory.meeting.shelf import Draft, Shelf
 from service.memory.meeting.state import MeetingState, Origin, Utterance, Waiting
 from service.memory.meeting.turns import View, line_of, turns_of
-from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_of, told_at, uid_of
+from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_for, place_of, told_at, uid_of
 from service.types.audio import Segment
 from service.types.meeting import (
     NOBODY,
@@ -41,6 +42,7 @@ class Desk:
         self._closed = Draft(state.closed)
         self._said = Draft(state.said)
         self._given = Draft(state.given)
+        self._unmarked = Draft(state.unmarked)
         self._roll = Roll(state.everybody, state.config.people)
         self._around = Around(state.around, state.config.copies, state.config.marks)
         self._waiting = list(state.waiting)
@@ -62,6 +64,7 @@ class Desk:
             closed=self._closed.done(),
             said=self._said.done(),
             given=self._given.done(),
+            unmarked=self._unmarked.done(),
             everybody=self._roll.done(),
             around=self._around.done(),
             waiting=tuple(self._waiting),
@@ -98,6 +101,7 @@ class Desk:
         for place in sorted(place for place, _ in placed if place <= until):
             self._given.put(place[-1], ())
             self._tell(place[-1])
+        self._tell_changed()  # else what a delivery changes next would be told in another order than without one
 
     def _finish(self) -> None:
         """What never became final is told as it is. Where nothing was told yet, what comes late may still say when it began."""
@@ -186,7 +190,7 @@ class Desk:
             return
         self._changed.update(dict.fromkeys(self._roll.mark(track)))
         if self._state.origin is None:
-            self._state = replace(self._state, unmarked=(*self._state.unmarked, event))
+            self._unmarked.put(event.key, event)
         else:
             self._mark(track, event)
 
@@ -225,13 +229,17 @@ class Desk:
             self._partial(event)
 
     def _final(self, event: Uttered) -> None:
-        uid = uid_of(event)
+        uid = place_for(event, self._said.get, self._config)
         before = self._said.get(uid)
-        if before is None or (not before.gone and (not before.event.final or is_newer(event, before.event))):
+        if before is None or (not before.gone and (not before.event.final or self._corrects(event, before.event))):
             self._say(uid, event)
         self._open.drop(uid)
         if event.slot is not None:
             self._close(event.slot, event.end)
+
+    def _corrects(self, event: Uttered, before: Uttered) -> bool:
+        """Whether a second final of an utterance holds over the first."""
+        return not (self._config.finals_hold and event.id is not None) and is_newer(event, before)
 
     def _close(self, slot: str, until: float) -> None:
         """Finals have come up to `until`: what was partial before is said."""
@@ -328,15 +336,17 @@ class Desk:
         epoch = next((time for time in (state.began, state.zero, state.first) if time is not None), self._now)
         origin = Origin(epoch, state.began is not None)
         about = replace(state.about, started_at=datetime.fromtimestamp(epoch, UTC), is_exact=origin.is_exact)
-        self._state = replace(state, origin=origin, about=about, unmarked=())
+        self._state = replace(state, origin=origin, about=about)
         self._outcomes.append(Described(about))
         for track in self._roll.everybody():
             self._know(track)
         self._waiting = [replace(waiting, place=self._place(waiting.uid)) for waiting in self._waiting]
         for waiting in self._waiting:
             self._look_again(waiting.uid)
-        for event in state.unmarked:
+        marks = ((math.isnan(event.start), event.start, key, event) for key, event in self._unmarked.items())
+        for *_, event in sorted(marks, key=lambda mark: mark[:3]):
             self._mark(track_of(event.speaker) or "", event)
+        self._unmarked = Draft(Shelf())
 
     # ---- what is told
 

@@ -1,6 +1,7 @@
 """What was said in a meeting, if this is what its backend has told so far? One pure step a delivery.
 
-Deliveries come at least once and overtake each other. A final is terminal: no partial changes it, and it waits a moment
+Deliveries come at least once and overtake each other. A final is terminal: no partial changes it, nor does another final
+where the connector declares so (MeetingConfig.finals_hold), and it waits a moment
 (MeetingConfig.settle) until its turn is told, so that turns are told in the order in which they were said, not delivered.
 What changes a turn that was told is told as its revision. Time is that of the deliveries: the outcomes follow from the
 deliveries in their order and from nothing else, so that folding them again tells the same, in the same order; whoever wrote
@@ -44,6 +45,8 @@ def due_at(state: MeetingState) -> datetime | None:
     return None if moment is None else datetime.fromtimestamp(moment, UTC)
 
 
-def configured(state: MeetingState, *, idle: float) -> MeetingState:
-    """With the source's own seconds until a meeting without deliveries is over; before the first step."""
-    return replace(state, config=replace(state.config, idle=idle))
+def configured(state: MeetingState, *, finals_hold: bool = False, idle: float | None = None) -> MeetingState:
+    """With what the source's connector declares of its finals, and the source's own seconds until a meeting without deliveries
+    is over (None: the fold's); before the first step."""
+    config = replace(state.config, finals_hold=finals_hold)
+    return replace(state, config=config if idle is None else replace(config, idle=idle))

@@ -17,13 +17,15 @@ from service.types.meeting import Base, Spoke, Uttered
 
 @dataclass(frozen=True, slots=True)
 class MeetingConfig:
-    """Seconds."""
+    """Seconds, but for what is said to be something else."""
 
     settle: float = 2.0  # from a final's arrival until its turn is told: by hand, as deliveries overtake each other by a second
     linger: float = 10.0  # from the end until it is over: Attendee tries again after 10 s, and finals are late by a few
     longer: float = 6.0  # times as long after each end that was none, since something came after it …
     longest_linger: float = 300.0  # … up to this: nobody is told each minute that it is over
     idle: float = 1800.0  # without a delivery until the meeting is taken for over; a source says otherwise
+    finals_hold: bool = False  # whether a second final under one id changes nothing; as the source's connector declares
+    at_once: int = 8  # finals of one speaker from one instant that are looked through for the one corrected: none has so many
     seam: float = 0.5  # between two times of one word, recognised in two windows; as OverlapConfig of connectors.files
     seam_words: int = 200  # in a row that are looked for; as there
     longest: float = 31 * 86_400.0  # a meeting; as LONGEST of service.connectors.files
@@ -103,8 +105,8 @@ class MeetingState:
     """Utterance → its turns as they were told last; empty: as none."""
     everybody: Everybody = field(default_factory=Everybody)
     around: Surroundings = field(default_factory=Surroundings)
-    unmarked: tuple[Spoke, ...] = ()
-    """Marks told before `origin` was fixed."""
+    unmarked: Shelf[str, Spoke] = field(default_factory=Shelf)
+    """Marks told before `origin` was fixed, by key: of a meeting whose words come at its end, all."""
     latest: float = 0.0
     """The end of what is last in the meeting, seconds since the origin."""
     ended: bool = False

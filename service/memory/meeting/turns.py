@@ -98,7 +98,34 @@ def turns_of(utterance: Utterance, view: View) -> list[Turn]:
     )
     if first:
         whole = _part(whole, words[first:], event, whole.key) if first < len(words) else whole
-    return [whole] if whole.kind is Kind.CHAT else _by_speaker(whole, own, event, view)
+    if whole.kind is Kind.CHAT:
+        return [whole]
+    parts = [whole] if first else _left_of(whole, view)
+    return [turn for part in parts for turn in _by_speaker(part, own, event, view)]
+
+
+def _left_of(whole: Turn, view: View) -> list[Turn]:
+    """What of a transcript's line nobody told live: it may have in one what several said."""
+    runs, spelt = view.around.unsaid(whole.key), whole.text.split()
+    places = [place for place, word in enumerate(spelt) if words_of(word)]
+    if not runs or len(places) != len(words_of(whole.text)):
+        return [whole]
+    found = []
+    for number, (first, last) in enumerate(runs):
+        key = whole.key if number == 0 else f"{whole.key}~{number}"
+        end = places[last] if last < len(places) else len(spelt)
+        found.append(_stretch(whole, spelt, places[first] if first else 0, end, key))
+    return found
+
+
+def _stretch(whole: Turn, spelt: Sequence[str], first: int, last: int, key: str) -> Turn:
+    """Words by their place in the text; where they have no times of their own, evenly."""
+    words = whole.words[first:last] if len(whole.words) == len(spelt) else ()
+    each = whole.segment.duration / len(spelt)
+    start, end = whole.segment.start + first * each, whole.segment.start + last * each
+    if words:
+        start, end = words[0].segment.start, words[-1].segment.end
+    return replace(whole, key=key, segment=Segment(start, max(start, end)), text=" ".join(spelt[first:last]), words=words)
 
 
 def _whose(event: Uttered, copies: Sequence[str], view: View) -> str | None:

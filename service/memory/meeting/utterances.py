@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 
-from service.memory.meeting.copies import CHAT
+from service.memory.meeting.copies import CHAT, reads_like
 from service.memory.meeting.people import track_of
 from service.memory.meeting.state import MeetingConfig, Origin, Utterance
 from service.types.audio import Segment
@@ -13,7 +14,7 @@ from service.types.meeting import Base, MeetingEvent, Uttered
 
 
 def uid_of(event: Uttered) -> str:
-    """The provider's id; without one, the same speaker's words from the same instant are one utterance, corrected.
+    """The provider's id; without one, whose words they are and from which instant on.
 
     Of nobody's words, and of chat lines (whose times are often whole seconds), only the same text is the same one."""
     if event.id is not None:
@@ -23,6 +24,20 @@ def uid_of(event: Uttered) -> str:
     if track is None or event.source == CHAT:
         parts.append(" ".join(event.text.split()))
     return "at:" + hashlib.sha256("\x1f".join(map(repr, parts)).encode()).hexdigest()[:32]
+
+
+def place_for(event: Uttered, said: Callable[[str], Utterance | None], config: MeetingConfig) -> str:
+    """The uid of the utterance that a final is of. Without an id, the same speaker's words from the same instant are that one
+    corrected where they read like it; else they are another one: a recogniser may have whole seconds only."""
+    uid = uid_of(event)
+    if event.id is not None:
+        return uid
+    for number in range(config.at_once):
+        place = f"{uid}+{number}" if number else uid
+        there = said(place)
+        if there is None or not there.event.final or reads_like(there.event.text, event.text, config.copies):
+            return place
+    return f"{uid}+{hashlib.sha256(event.text.encode(errors='surrogatepass')).hexdigest()[:32]}"
 
 
 def is_newer(event: Uttered, before: Uttered) -> bool:

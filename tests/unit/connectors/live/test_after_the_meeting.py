@@ -19,7 +19,7 @@ from service.connectors.live.fetched import delivery_of
 from service.connectors.live.fetching import FetchConfig, FetchFailed, FetchRefused, fetched
 from service.connectors.live.fireflies import API
 from service.connectors.live.signatures import body_headers, timestamp_body_headers
-from service.types.meeting import AccountKey, Base, Began, Ended, Joined, Uttered
+from service.types.meeting import AccountKey, Base, Began, Ended, Joined, Speaker, Uttered
 from tests.unit.connectors.live.local_http import Answer, Asked, serving
 from tests.unit.connectors.live.told import NOW, SECOND, kinds, read, refusal, said, sent, with_
 
@@ -203,10 +203,12 @@ def test_a_live_piece_of_fireflies_is_put_right_under_its_id(wrapped: bool) -> N
     told = [with_(PIECE, text=text, end_time=end) for text, end in (("Hello wor", 0.9), ("Hello world", 1.25))]
     found = [read("fireflies", {"event": "transcription.broadcast", "data": one} if wrapped else one) for one in told]
     assert [said(each.events) for each in found] == [
-        [("Ana", "Hello wor", 0.0, 0.9, True)],
-        [("Ana", "Hello world", 0.0, 1.25, True)],
+        [(None, "Hello wor", 0.0, 0.9, True)],
+        [(None, "Hello world", 0.0, 1.25, True)],
     ]
-    assert len({each.events[0].id for each in found if isinstance(each.events[0], Uttered)}) == 1
+    assert {(e.id, e.speaker) for each in found for e in each.events if isinstance(e, Uttered)} == {
+        ("chunk " + str(PIECE["chunk_id"]), Speaker(None, name="Ana"))
+    }
     assert {each.meeting for each in found} == {"abc123"}
 
 
@@ -215,8 +217,8 @@ def test_fireflies_own_sample_of_live_pieces(shared: Path) -> None:
     pieces = json.loads((shared / "cases" / "samples" / "fireflies__realtime_update.json").read_bytes())
     found = [read("fireflies", piece) for piece in pieces]
     assert [said(each.events) for each in found] == [
-        [("Alice", "Hello wor", 0.0, 0.9, True)],
-        [("Alice", "Hello world", 0.0, 1.25, True)],
+        [(None, "Hello wor", 0.0, 0.9, True)],
+        [(None, "Hello world", 0.0, 1.25, True)],
     ]
 
 

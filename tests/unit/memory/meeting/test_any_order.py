@@ -138,6 +138,20 @@ class TestAnyOrder:
         assert turns_of([*outcomes, *advance(state, START + timedelta(days=1))[1]]) == turns_of(folded(sent))
 
 
+def test_what_a_delivery_changes_is_told_in_its_order_whether_time_was_told_before_it_or_not() -> None:
+    """Of two that waited, and were told when it came: what it changes of the second is not told before the first."""
+    text = "we ship it all on Friday then"
+    echo, said = says("2", text, 2.3, confidence=0.0), says("1", text, 2.0, id="a")
+    told = []
+    for seconds in (0.0, 2.5):
+        meeting = Told(Began(key="b", at=START), echo, said)
+        if seconds:
+            meeting.wait(seconds)
+        meeting.now = START + timedelta(seconds=3.0)
+        told.append(meeting.tell(says("1", f"{text} now", 2.0, id="a", revision=1)).wait().outcomes)
+    assert told[0] == told[1]
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(), st.floats(), st.sampled_from(Base), DATES), max_size=6))
 def test_any_times_at_all_are_a_meetings(times: list[tuple[float, float, Base, datetime | None]]) -> None:

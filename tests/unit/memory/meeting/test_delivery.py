@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.memory.meeting import Copy, Doubt, Gone, Revised
+from service.memory.meeting import Copy, Doubt, Gone, MeetingState, Revised, configured
 from service.types.meeting import Base, Ended
 from tests.unit.memory.meeting.events import START, Told, says, who
 
@@ -65,6 +65,45 @@ def test_case_5_of_equal_revisions_the_one_that_happened_later_holds() -> None:
     old = says(ANA, "Old.", 0.0, id="a", at=START)
     new = says(ANA, "New.", 0.0, id="a", at=START + timedelta(seconds=1))
     assert Told(new, old).wait().texts == Told(old, new).wait().texts == ["New."]
+
+
+def test_case_5_a_second_final_of_an_id_changes_nothing_where_the_backend_has_said_that_finals_hold() -> None:
+    """Another segment's words were published under it; elsewhere it is a correction."""
+    right, wrong = says(ANA, "We ship on Friday.", 0.0, 2.0, id="a"), says(ANA, "Nobody knows that yet.", 0.0, 2.0, id="a")
+    later = replace(wrong, key="later", revision=7, at=START + timedelta(hours=1))
+    holds = configured(MeetingState(), finals_hold=True)
+    meeting = Told(says(ANA, "we", 0.0, 1.0, id="a", final=False), right, wrong, state=holds).wait()
+    assert meeting.tell(later).wait().texts == ["We ship on Friday."]
+    assert Told(right, wrong).wait().texts == ["Nobody knows that yet."]
+    without_id = [says(ANA, "We shit on Friday.", 5.0, 7.0), says(ANA, "We ship on Friday.", 5.0, 7.5)]
+    assert meeting.tell(*without_id).wait().texts == ["We ship on Friday."] * 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "texts"),
+    [
+        ("Yes.", "I will call him.", ["Yes.", "I will call him."]),
+        ("Good morning.", "Guten Morgen.", ["Good morning.", "Guten Morgen."]),
+        ("Yes.", "Yes, I will call him.", ["Yes, I will call him."]),
+        ("um so we ship", "So we ship.", ["So we ship."]),
+        ("hello word", "Hello, world.", ["Hello, world."]),
+        ("and den", "And then we go.", ["And then we go."]),
+    ],
+)
+def test_of_one_speaker_from_one_instant_on_only_what_reads_like_it_is_a_correction(
+    first: str, second: str, texts: list[str]
+) -> None:
+    """Without ids; a recogniser may have whole seconds."""
+    one, other = says(ANA, first, 12.0, 12.5), says(ANA, second, 12.0, 13.0)
+    meeting = Told(one, other, one).wait()
+    assert meeting.texts == texts
+    assert meeting.tell(replace(other, key="again"), replace(one, key="late", final=False)).wait().texts == texts
+
+
+def test_any_number_of_finals_from_one_instant_are_all_kept() -> None:
+    lines = [says(ANA, word, 12.0) for word in "one two three four five six seven eight nine ten eleven twelve".split()]  # noqa: SIM905
+    meeting = Told(*lines).wait()
+    assert sorted(meeting.texts) == sorted(line.text for line in lines)
 
 
 def test_case_6_the_copy_after_the_call_is_the_live_line_and_the_better_attributed_stays() -> None:
