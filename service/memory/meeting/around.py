@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from service.memory.meeting.copies import TRANSCRIPT, CopiesConfig, Line, are_copies, kept, together, unsaid
+from service.memory.meeting.copies import TRANSCRIPT, CopiesConfig, Line, are_copies, are_twins, kept, together, unsaid
 from service.memory.meeting.marks import Mark, Marked, MarksConfig, marked, minutes
 from service.memory.meeting.shelf import Draft, Shelf
 from service.types.audio import Segment
@@ -26,6 +26,8 @@ class Surroundings:
     """uid → its copies."""
     marks: Shelf[int, tuple[Mark, ...]] = field(default_factory=Shelf)
     """Minute → marks in it."""
+    twins: Shelf[str, frozenset[tuple[str, str]]] = field(default_factory=Shelf)
+    """Track → of the same participant, as other bots tell of them: (bot, track)."""
 
 
 class Around:
@@ -36,11 +38,15 @@ class Around:
         self._near = Draft(surroundings.near)
         self._links = Draft(surroundings.links)
         self._marks = Draft(surroundings.marks)
+        self._twins = Draft(surroundings.twins)
+        self.met: list[str] = []
+        """Tracks of whom a twin was found."""
         self._copies = copies
         self._config = marks
 
     def done(self) -> Surroundings:
-        return Surroundings(self._lines.done(), self._near.done(), self._links.done(), self._marks.done())
+        marks, twins = self._marks.done(), self._twins.done()
+        return Surroundings(self._lines.done(), self._near.done(), self._links.done(), marks, twins)
 
     def put(self, uid: str, line: Line | None) -> set[str]:
         """`uid` is `line` now; None: nothing any more. Returns whose turns may be others by that, beside its own."""
@@ -104,6 +110,10 @@ class Around:
         lines = [line for other in self._cluster(uid) if (line := self._lines.get(other)) is not None]
         return kept(lines, {line.uid: self._links.get(line.uid) or frozenset() for line in lines}, self._copies)
 
+    def twins(self, track: str) -> frozenset[tuple[str, str]]:
+        """Of the same participant, as other bots tell of them: (bot, track)."""
+        return self._twins.get(track) or frozenset()
+
     def mark(self, mark: Mark) -> None:
         for minute in minutes(mark.start, mark.start if mark.end is None else mark.end):
             there = self._marks.get(minute) or ()
@@ -124,11 +134,23 @@ class Around:
 
     def _link(self, uid: str, line: Line) -> None:
         others = [other for near in sorted(self.near(line)) if (other := self._lines.get(near)) is not None]
-        found = {other.uid for other in others[-self._copies.most :] if are_copies(line, other, self._copies)}
+        copies = [other for other in others[-self._copies.most :] if are_copies(line, other, self._copies)]
+        found = {copy.uid for copy in copies}
+        for other in copies:
+            if are_twins(line, other, self._copies):
+                self._meet(line, other)
+                self._meet(other, line)
         for copy in found:
             self._links.put(copy, (self._links.get(copy) or frozenset()) | {uid})
         if found:
             self._links.put(uid, frozenset(found))
+
+    def _meet(self, line: Line, other: Line) -> None:
+        assert line.track is not None and other.track is not None  # twins have one
+        known, twin = self.twins(line.track), (other.told_by, other.track)
+        if twin not in known:
+            self._twins.put(line.track, known | {twin})
+            self.met.append(line.track)
 
 
 def _stretches(line: Line) -> range:

@@ -107,6 +107,14 @@ def are_copies(one: Line, other: Line, config: CopiesConfig) -> bool:
     return _contains(long, short, config)
 
 
+def are_twins(one: Line, other: Line, config: CopiesConfig) -> bool:
+    """Of two copies, whether they show that one participant has an id of each of two bots: one name is no evidence, for two may
+    share it, but they say no sentence at once."""
+    enough = min(len(words_of(one.text)), len(words_of(other.text))) >= config.words
+    same = one.name is not None and one.name == other.name and None not in (one.track, other.track)
+    return one.told_by != other.told_by and enough and same and CHAT not in (one.source, other.source)
+
+
 def _are_two(one: Line, other: Line) -> bool:
     """Whether two participants say it, as far as is known: what is thrown away as an echo may be what one of them answered.
     What one bot tells another tells again: there only two names are two."""

@@ -312,6 +312,9 @@ class Desk:
             self._changed[uid] = None
             for other in sorted(self._around.put(uid, line_of(utterance, self._view))):
                 self._changed[other] = None
+            for track in self._around.met:
+                self._changed.update(dict.fromkeys(self._roll.said_by(track)))
+            self._around.met.clear()
 
     # ---- times
 

@@ -129,16 +129,27 @@ def _stretch(whole: Turn, spelt: Sequence[str], first: int, last: int, key: str)
 
 
 def _whose(event: Uttered, copies: Sequence[str], view: View) -> str | None:
-    """Two bots have two ids of one participant: whose line it is, is told by the same one of them wherever both have it."""
+    """Two bots have two ids of one participant: whose line it is, is told by the same one of them, also where only the other
+    has the line."""
     own = track_of(event.speaker)
-    if own is None or not event.speaker.bot or event.speaker.name is None:
+    if own is None or not event.speaker.bot:
         return own
     alike = [(event.speaker.handle is None, event.speaker.bot, own)]
     for speaker in (said.event.speaker for uid in copies if (said := view.said(uid)) is not None):
-        track = track_of(speaker)
-        if track is not None and speaker.name == event.speaker.name and speaker.bot != event.speaker.bot:
+        track, same = track_of(speaker), speaker.name is not None and speaker.name == event.speaker.name
+        if track is not None and same and speaker.bot != event.speaker.bot:
             alike.append((speaker.handle is None, speaker.bot, track))
+    for _, _, track in alike:  # which grows by those that they lead to
+        alike += [twin for twin in _twins(track, view) if twin not in alike]
     return min(alike)[-1]
+
+
+def _twins(track: str, view: View) -> list[tuple[bool, str, str]]:
+    """(whether it is a name alone, bot, track) of the same participant as other bots tell of them, where one bot has one."""
+    twins = sorted((other.startswith("/"), bot, other) for bot, other in view.around.twins(track))
+    best = {bot: is_name for is_name, bot, _ in reversed(twins)}
+    of_best = [twin for twin in twins if twin[0] == best[twin[1]]]
+    return [twin for twin in of_best if sum(other[1] == twin[1] for other in of_best) == 1]
 
 
 def _marked(span: Segment, own: str | None, event: Uttered, view: View) -> Marked:

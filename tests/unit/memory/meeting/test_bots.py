@@ -94,6 +94,50 @@ def test_the_better_copy_that_comes_later_is_still_of_the_same_participant() -> 
     assert [(turn.text, turn.track) for turn in meeting.turns] == [("So, shall we start now?", first.track)]
 
 
+def test_who_was_known_by_one_of_them_is_still_the_same_when_the_other_goes_on_alone() -> None:
+    meeting = both(("Ana", "Good morning, shall we start now?", 100.0), ("Ben", "Yes, I have three points today.", 104.0))
+    meeting.hear("two", says(BEN_2, "The first one.", 20.0)).hear("one", ended("one"))
+    meeting.hear("two", says(ANA_2, "Go on.", 25.0), says(BEN_2, "The second one.", 30.0)).wait()
+    by_name = {name: {t.track for t in meeting.turns if meeting.people[t.track].name == name} for name in ("Ana", "Ben")}
+    assert len(meeting.turns) == 5 and [len(tracks) for tracks in by_name.values()] == [1, 1]
+
+
+def test_a_transcript_by_names_is_of_the_ids_that_were_told_live() -> None:
+    """What the other bot's live lines show: who of the first bot a name in its transcript is."""
+    sentence = "Good morning, shall we start now?"
+    meeting = both(("Ana", sentence, 100.0))
+    meeting.hear("one", says(who(None, "Ana"), sentence, 100.1, 101.6, source="transcript"))
+    meeting.hear("one", says(who(None, "Ana"), "And nobody heard this live.", 120.0, source="transcript")).wait()
+    first, second = meeting.turns
+    assert first.track == second.track and not first.track.startswith("/")
+
+
+def test_what_one_told_alone_is_of_the_same_participant_once_both_have_told_a_sentence() -> None:
+    meeting = Both().hear("one", began("one")).hear("two", began("two", LATER), says(ANA_2, "Is anybody there?", 2.0)).wait(5)
+    (alone,) = meeting.turns
+    sentence = "Good morning, shall we start now?"
+    meeting.hear("one", says(ANA, sentence, 110.0, 112.0)).hear("two", says(ANA_2, sentence, 15.2, 17.2)).wait()
+    first, second = meeting.turns
+    assert first.text == alone.text and first.track == second.track != alone.track
+
+
+def test_of_two_who_share_a_name_each_stays_who_they_are() -> None:
+    """Short words said at once show nothing, whoever has the name."""
+    others = {"one": (who("1", "Kim"), who("2", "Kim")), "two": (who("8", "Kim"), who("9", "Kim"))}
+    said = [(0, "We have to ship it on Friday.", 100.0), (1, "I would rather wait for the tests.", 104.0)]
+    meeting = Both().hear("one", began("one")).hear("two", began("two", LATER))
+    for number, text, at in said:
+        for bot, zero in (("one", 0.0), ("two", LATER - 0.3)):
+            meeting.hear(bot, says(others[bot][number], text, at - zero, at - zero + 1.0))
+    for number in (0, 1):
+        meeting.hear("two", says(others["two"][number], "Yes.", 13.0 + number / 10, 13.5 + number / 10))
+        meeting.hear("one", says(others["one"][number], "Yes.", 108.0 + number / 10, 108.5 + number / 10))
+    meeting.hear("two", says(others["two"][0], "Bye.", 20.0), says(others["two"][1], "Bye now.", 25.0)).wait()
+    tracks = {turn.text: turn.track for turn in meeting.turns}
+    assert tracks[said[0][1]] == tracks["Bye."] != tracks["Bye now."] == tracks[said[1][1]]
+    assert len({turn.track for turn in meeting.turns}) == 2 and sum(turn.text == "Yes." for turn in meeting.turns) == 2
+
+
 def test_marks_of_two_bots_are_not_two_who_speak() -> None:
     meeting = Both().hear("one", began("one")).hear("two", began("two", LATER))
     for bot, speaker, zero in (("one", ANA, 0.0), ("two", ANA_2, LATER)):
