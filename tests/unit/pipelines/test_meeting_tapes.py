@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -52,6 +53,13 @@ async def test_each_connection_and_participant_has_a_file_of_its_own(tmp_path: P
     assert [tape.stream.connection for tape in found] == ["c1", "c1", "c2"]
     assert {tape.stream.speaker for tape in found} == {ANA, None}
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "meetings").rglob("*.tape")} == {0o600}
+
+
+async def test_one_id_of_two_bots_is_two_participants(tmp_path: Path) -> None:
+    tapes, one, two = Tapes(tmp_path / "meetings", ROOMY), replace(ANA, bot="b-1"), replace(ANA, bot="b-2")
+    await tapes.hear(ORIGIN, [heard(b"one!", speaker=one), heard(b"two!", speaker=two), heard(b"more", speaker=one)], ZERO)
+    found = {tape.stream.speaker: b"".join(piece.data for piece in tape.pieces(ZERO)) for tape in tapes.of("home", "meeting 1")}
+    assert found == {one: b"one!more", two: b"two!"}
 
 
 async def test_another_process_goes_on_in_files_of_its_own(tmp_path: Path) -> None:
