@@ -103,11 +103,11 @@ and Daily name the room alone: what comes after a meeting in it is over belongs 
 
 Recall.ai, Attendee and MeetingBaas name the bot, so two bots in one call are two meetings, unless whoever sends them says that
 they are in one. With `meeting_from = "call"` it is the one that the field `call` of a bot's metadata names (the last column
-says where these stand), else the one that its URL names, as `…?call=…`: MeetingBaas' live segments and the binary and
-Attendee's sound come without metadata, so give a bot both, under a name in which nothing is called a key or token, for those
-of a URL are not kept. What has neither stays a meeting of that bot. Of one call there is one session, with each line once
-whoever told it, and by one of the two ids that its speaker has; times count from each bot's own beginning, so let it be told;
-and it is over when all of them have ended.
+says where these stand), else the one that its URL names, as `…?call=…`: MeetingBaas' live segments, and sound but for
+Recall.ai's in JSON, come without metadata, so give a bot both (of a URL nothing is kept whose name has a key, a token or the
+like in it). What has neither stays a meeting of that bot. Of one call there is one session, with each line once whoever told
+it, and by one of the two ids that its speaker has; times count from each bot's own beginning, so let it be told; and it is
+over when all of them have ended.
 
 An account opens meetings to whose it is, so it counts within what vouches for it: what Recall.ai, Zoom and Fireflies say holds
 everywhere, and an id that whoever runs a server or an app has chosen within its source alone, as `jitsi:SOURCE`. A source of
