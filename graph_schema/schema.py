@@ -64,6 +64,7 @@ NODES: tuple[Node, ...] = (
             Property("keeps_sound", "boolean", "pieces of sound are kept of who granted it, and what embeds them"),
             Property("sound_days", "integer", "how long sounds and their pieces are kept", "days"),
             Property("session_days", "integer", "how long sessions are kept; none: until erased", "days"),
+            Property("voice_days", "integer", "how long a voice is kept after it was last heard; none: no limit", "days"),
             Property(
                 "opt_outs", "string", "by what those who opted out are known again: ids; none: also by a mark of their voice"
             ),

@@ -62,6 +62,10 @@ class SpaceType:
     keeps_sound: bool = strawberry.field(description="Pieces of sound are kept of who granted `KEEP_AUDIO`.")
     sound_days: int = strawberry.field(description="Days that sounds of who granted it are kept, and their pieces.")
     session_days: int | None = strawberry.field(description="Days that sessions are kept; null: until they are erased.")
+    voice_days: int | None = strawberry.field(
+        description="Days that a voice is kept after it was last heard, of who agreed, and under `KEEP`; null: as long as they "
+        "agree, or until it is erased."
+    )
     opt_outs: OptOuts = strawberry.field(description="By what those are known again who refused to be known.")
 
     @classmethod
@@ -77,6 +81,7 @@ class SpaceType:
             keeps_sound=space.keeps_sound,
             sound_days=space.sound_days,
             session_days=space.session_days,
+            voice_days=space.voice_days,
             opt_outs=space.opt_outs,
         )
 
@@ -141,6 +146,10 @@ class SpacePolicyInput:
         default=None,
         description="Sessions held and written longer ago are erased by the next sweep, with all that was made of them; 0: "
         "none are.",
+    )
+    voice_days: int | None = strawberry.field(
+        default=None,
+        description="Voices last heard longer ago are gone by the next sweep, also of who agreed; 0: none are for that.",
     )
     opt_outs: OptOuts | None = strawberry.field(default=None, description="Holds for who refuses from now on.")
 
@@ -263,12 +272,12 @@ async def set_space_policy(context: Context, policy: SpacePolicyInput, key: str)
     for what, days in (("anonymousDays", policy.anonymous_days), ("soundDays", policy.sound_days)):
         if days is not None and not 1 <= days <= MAX_DAYS:
             raise BadInput(what=what, given=days, needed=f"1 to {MAX_DAYS}")
-    if policy.session_days is not None and not 0 <= policy.session_days <= MAX_DAYS:
-        raise BadInput(what="sessionDays", given=policy.session_days, needed=f"0 to {MAX_DAYS}")
+    for what, days in (("sessionDays", policy.session_days), ("voiceDays", policy.voice_days)):
+        if days is not None and not 0 <= days <= MAX_DAYS:
+            raise BadInput(what=what, given=days, needed=f"0 to {MAX_DAYS}")
     named = [field.name for field in fields(SpacePolicyInput)]
     changed = {name: value for name in sorted(named) if (value := getattr(policy, name)) is not None}
-    if policy.session_days == 0:
-        changed["session_days"] = None
+    changed |= {name: None for name in ("session_days", "voice_days") if changed.get(name) == 0}
 
     async def do() -> Mapping[str, Any]:
         before = await graph.write(ensure_space, SpaceSettings(context.space))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,15 +54,24 @@ def show_(
 @retention.command("set")
 def set_(
     session_days: Annotated[
-        int, typer.Option(min=0, max=3_650, help="Days that sessions are kept after they were held; 0: until they are erased.")
-    ],
+        int | None,
+        typer.Option(min=0, max=3_650, help="Days that sessions are kept after they were held; 0: until they are erased."),
+    ] = None,
+    voice_days: Annotated[
+        int | None,
+        typer.Option(min=0, max=3_650, help="Days that voices are kept after they were last heard; 0: as long as they agree."),
+    ] = None,
     space: SpaceName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how long sessions are kept. Those that are older are erased by the next sweep of `voicegraph serve`.
+    """Say how long sessions are kept, and voices of who agreed. What is older goes by the next sweep of `voicegraph serve`.
 
-    Example: voicegraph retention set --session-days 365
+    Example: voicegraph retention set --session-days 365 --voice-days 1095
     """
+    given = {"session_days": session_days, "voice_days": voice_days}
+    changed: dict[str, Any] = {name: days or None for name, days in given.items() if days is not None}
+    if not changed:
+        raise typer.BadParameter("Say how long what is kept: --session-days, --voice-days, or both.")
 
     async def work(services: Services) -> SpaceSettings:
         from dataclasses import replace
@@ -71,8 +80,10 @@ def set_(
         from service.types.people import SpaceSettings
 
         before = await services.graph.write(ensure_space, SpaceSettings(services.settings.space))
-        return await services.graph.write(save_space, replace(before, session_days=session_days or None))
+        return await services.graph.write(save_space, replace(before, **changed))
 
-    days = with_services(work, space=space).session_days
-    words = f"Sessions are kept for {days} days." if days else "Sessions are kept until they are erased."
-    show({"session_days": days}, as_json, lambda: words)
+    now = with_services(work, space=space)
+    sessions = f"for {now.session_days} days" if now.session_days else "until they are erased"
+    voices = f"for {now.voice_days} days after they were last heard" if now.voice_days else "as long as they agree"
+    words = f"Sessions are kept {sessions}, voices of who agreed {voices}."
+    show({"session_days": now.session_days, "voice_days": now.voice_days}, as_json, lambda: words)

@@ -10,6 +10,7 @@ from service.errors import NotFound
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import forget_all_inferred
 from service.graph.forget_sounds import obey_sound_policy
+from service.graph.voice_days import settle_voice_days
 from service.graph.write_events import save_erased
 from service.types.events import Erased
 from service.types.ids import fresh
@@ -18,7 +19,7 @@ from service.types.people import SOUND_DAYS, AccessPolicy, AnonymousVoices, OptO
 FIND_SPACE = """
 MATCH (s:Space {id: $space})
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .session_days, .opt_outs, .identity_revision} AS space
+          .session_days, .voice_days, .opt_outs, .identity_revision} AS space
 """
 
 ENSURE_SPACE = """
@@ -35,7 +36,7 @@ SET s += $policies
 LIST_SPACES = """
 MATCH (s:Space)
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .session_days, .opt_outs, .identity_revision} AS space
+          .session_days, .voice_days, .opt_outs, .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -49,7 +50,7 @@ MATCH (e:Exemplar) WHERE e.expires_at <= $now
 WITH DISTINCT e.space AS id
 MATCH (s:Space {id: id})
 RETURN s {.id, .access, .routing, .voice_access, .anonymous_voices, .anonymous_days, .workplace, .keeps_sound, .sound_days,
-          .session_days, .opt_outs, .identity_revision} AS space
+          .session_days, .voice_days, .opt_outs, .identity_revision} AS space
 ORDER BY s.id
 """
 
@@ -101,13 +102,17 @@ async def save_space(tx: Tx, settings: SpaceSettings) -> SpaceSettings:
     """Make the space or change its policies. Its identity_revision is never set from outside.
 
     What is already written keeps the audiences it was settled with. Of a workplace, what was inferred of people goes, and so do
-    sounds that it allows no more."""
+    sounds that it allows no more. How long voices are kept holds for those there are."""
+    await tx.run(LOCK_SPACE, space=settings.id)
+    before = await find_space(tx, settings.id)
     await tx.run(SAVE_SPACE, space=settings.id, policies=_policies(settings))
     if settings.workplace and await forget_all_inferred(tx, settings.id):
         await save_erased(tx, settings.id, Erased.INFERRED, occasion=fresh())
     await obey_sound_policy(
         tx, settings.id, workplace=settings.workplace, keeps_sound=settings.keeps_sound, days=settings.sound_days
     )
+    if before is not None and before.voice_days != settings.voice_days:
+        await settle_voice_days(tx, settings.id)
     return await get_space(tx, settings.id)
 
 
@@ -135,6 +140,7 @@ def _policies(settings: SpaceSettings) -> dict[str, Any]:
         "keeps_sound": settings.keeps_sound or None,
         "sound_days": settings.sound_days,
         "session_days": settings.session_days,
+        "voice_days": settings.voice_days,
         "opt_outs": None if settings.opt_outs is OptOuts.VOICE else settings.opt_outs.value,
     }
 
@@ -151,6 +157,7 @@ def _settings(space: dict[str, Any]) -> SpaceSettings:
         keeps_sound=bool(space["keeps_sound"]),
         sound_days=SOUND_DAYS if space["sound_days"] is None else space["sound_days"],
         session_days=space["session_days"],
+        voice_days=space["voice_days"],
         opt_outs=OptOuts(space["opt_outs"] or OptOuts.VOICE),
         identity_revision=space["identity_revision"],
     )

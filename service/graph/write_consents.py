@@ -17,6 +17,7 @@ from service.graph.opt_outs import forget_opt_outs_of
 from service.graph.refusals import list_refused
 from service.graph.spaces import bump_revision, lock_space
 from service.graph.thin_checkpoints import thin_checkpoints
+from service.graph.voice_days import renew_voices, settle_voice_days
 from service.graph.write_events import save_erased
 from service.graph.write_people import PersonWrite, VoiceWrite, name_person, save_people, save_voices
 from service.graph.write_sessions import RevisionMoved
@@ -142,11 +143,11 @@ async def save_consent(
     recorded_by: str | None = None,
 ) -> str:
     """Id of the consent record; what the person said last to this purpose, by `at` (now unless told), is obeyed in this
-    transaction, and that may be another than `state`: find_state tells. `withdrawn` and
-    `opted_out` take exemplars and voiceprints away, also of whoever is one with them, and what open sessions keep of the voice;
-    `granted` lifts the expiry of the exemplars there are. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO
-    every sound. Of what was said at one time, often a day, what was recorded last is the last. Raises NotFound, InvalidInput
-    (a time to come)."""
+    transaction, and that may be another than `state`: find_state tells. `withdrawn` and `opted_out` take exemplars and
+    voiceprints away, also of whoever is one with them, and what open sessions keep of the voice; `granted` keeps the exemplars
+    there are, as long as the space keeps any. Of INFER_PERSONA they take away what was inferred, of KEEP_AUDIO every sound. Of
+    what was said at one time, often a day, what was recorded last is the last. Raises NotFound, InvalidInput (a time to
+    come)."""
     await lock_space(tx, space)
     at = _said_at(at, datetime.now(UTC))
     consent_id = await _consent_id(tx, space, person_id, state, purpose, at)
@@ -215,6 +216,7 @@ async def _obey(tx: Tx, space: str, person_id: str, purpose: str, now: Consent, 
     elif now is Consent.GRANTED:
         if purpose == REMEMBER_VOICE:
             await tx.run(KEEP_EXEMPLARS, space=space, person_id=person_id)
+            await settle_voice_days(tx, space, [person_id])
         others = [await find_state(tx, space, person_id, one) for one in (REMEMBER_VOICE, ATTRIBUTE)]
         if not any(state in REFUSED for state in others):
             await forget_opt_outs_of(tx, space, person_id)
@@ -287,4 +289,5 @@ async def save_enrolment(tx: Tx, enrolment: Enrolment) -> RevisionMoved | None:
     if any([await find_state(tx, space, person_id, one) in REFUSED for one in (REMEMBER_VOICE, ATTRIBUTE)]):
         raise InvalidInput(what="when they agreed", given=enrolment.at.isoformat(), needed="a time after they refused")
     await save_voices(tx, space, enrolment.voice.voice.space, [enrolment.voice])
+    await renew_voices(tx, space, [person_id])
     return None

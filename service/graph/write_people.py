@@ -59,7 +59,9 @@ WHERE NOT coalesce(COLLECT {
   AND (consent = 'granted' OR (consent = 'unknown' AND s.anonymous_voices <> 'ephemeral'))
 SET p.voiceprint__<space> = row.centroid
 WITH p, row, consent, CASE WHEN consent = 'unknown' AND s.anonymous_voices = 'expire'
-                           THEN datetime() + duration({days: s.anonymous_days}) END AS expires_at
+                           THEN datetime() + duration({days: s.anonymous_days})
+                           WHEN s.voice_days IS NOT NULL
+                           THEN datetime() + duration({days: s.voice_days}) END AS expires_at
 FOREACH (exemplar IN row.added |
   MERGE (e:Exemplar {id: exemplar.id})
   ON CREATE SET e.space = $space, e.created_at = datetime()

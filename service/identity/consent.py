@@ -19,7 +19,7 @@ REFUSED = frozenset({Consent.WITHDRAWN, Consent.OPTED_OUT})
 @dataclass(frozen=True, slots=True)
 class Keep:
     expires_after_days: int | None
-    """None: until erased."""
+    """After it was written; under `voice_days` after it was last heard. None: until erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def may_keep(consent: Consent, settings: SpaceSettings) -> Keep | Refuse:
         case Consent.WITHDRAWN | Consent.OPTED_OUT:
             return Refuse(consent.value)
         case Consent.GRANTED:
-            return Keep(None)
+            return Keep(settings.voice_days)
         case Consent.UNKNOWN:
             return _unasked(settings)
 
@@ -46,4 +46,4 @@ def _unasked(settings: SpaceSettings) -> Keep | Refuse:
         case AnonymousVoices.EXPIRE:
             return Keep(settings.anonymous_days)
         case AnonymousVoices.KEEP:
-            return Keep(None)
+            return Keep(settings.voice_days)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from service.graph.driver import Graph, Tx
+from service.graph.voice_days import renew_voices
 from service.graph.write_people import PersonWrite, VoiceWrite
 from service.graph.write_sessions import ROUTER, SETTLEMENT, Batch, BatchSaved, NewMessage, RevisionMoved, save_batch
 from service.identity.revisions import voice_changes
@@ -183,6 +184,8 @@ class Folding:
 async def _save(tx: Tx, held: Then | None, then: Then | None, batch: Batch) -> BatchSaved | RevisionMoved:
     saved = await save_batch(tx, batch)
     if isinstance(saved, BatchSaved):
+        if batch.people:
+            await renew_voices(tx, batch.space, [person.id for person in batch.people])
         for also in (held, then):
             if also is not None:
                 await also(tx)

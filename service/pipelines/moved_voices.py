@@ -13,6 +13,7 @@ import numpy as np
 from graph_schema.schema import VOICE_SPACES
 from service.graph.channels import list_channels, list_live_exemplars, save_channels
 from service.graph.driver import Tx
+from service.graph.voice_days import settle_voice_days
 from service.graph.write_consents import forget_voiceprints
 from service.graph.write_people import VoiceWrite, save_voices
 from service.graph.write_reassignments import (
@@ -49,6 +50,8 @@ class ExemplarMoves:
         encoders = sorted(self.encoders, key=lambda e: (e.name, e.version))
         fresh = [encoder for encoder in encoders if await _is_fresh(tx, settings.id, encoder)]
         await move_exemplars(tx, settings.id, self.moves, self.gone)
+        if settings.voice_days is not None:
+            await settle_voice_days(tx, settings.id, sorted(self.people | {move.owner for move in self.moves}))
         for encoder in encoders:
             live = await list_exemplars_of_people(tx, settings.id, encoder, sorted(self.people))
             voices = [PersonVoice(p, encoder, exemplars[0].vector, exemplars) for p, exemplars in sorted(live.items())]
@@ -80,7 +83,7 @@ def encoder_of(exemplar: ExemplarHeld) -> EmbeddingSpace:
 
 def expiry(consent: Consent, settings: SpaceSettings, before: datetime | None, now: datetime) -> datetime | None:
     """Until when a voice in this consent state may be kept that had to be gone at `before`: asked or not, never later than
-    that while nobody has agreed."""
+    that while nobody has agreed. Of who agreed, settle_voice_days says it."""
     match may_keep(consent, settings):
         case Keep(expires_after_days=days) if consent is Consent.UNKNOWN:
             return before or (None if days is None else now + timedelta(days=days))

@@ -98,14 +98,15 @@ def _until(settings: SpaceSettings, question_days: float) -> Mapping[str, str]:
 
 
 def _voices(settings: SpaceSettings) -> str:
-    asked = "of who agreed, until they take it back"
+    heard = f"{_days(settings.voice_days)} after they were last heard" if settings.voice_days else ""
+    asked = f"of who agreed, until they take it back{heard and ', at most ' + heard}"
     match settings.anonymous_voices:
         case AnonymousVoices.EPHEMERAL:
             return f"of people never asked, not at all; {asked}"
         case AnonymousVoices.EXPIRE:
             return f"of people never asked, {_days(settings.anonymous_days)}; {asked}"
         case AnonymousVoices.KEEP:
-            return f"of people never asked, until they are erased; {asked}"
+            return f"of people never asked, {heard or 'until they are erased'}; {asked}"
 
 
 def _sounds(settings: SpaceSettings) -> str:

@@ -232,7 +232,8 @@ def _back(was: Mapping[str, Any], consent: Consent, settings: SpaceSettings, now
     if not isinstance(may_keep(consent, settings), Keep):
         return None
     until = datetime.fromisoformat(was["expires_at"]) if was["expires_at"] else None
-    expires_at = until if was["consent"] == consent.value else expiry(consent, settings, until, now)
+    as_it_was = consent is Consent.UNKNOWN and was["consent"] == consent.value
+    expires_at = until if as_it_was else expiry(consent, settings, until, now)
     if expires_at is not None and expires_at <= now:
         return None
     return ExemplarMove(was["id"], was["owner"], consent, expires_at)

@@ -94,6 +94,9 @@ class SpaceSettings:
     """Days that what is heard in somebody's sound is kept, and the pieces."""
     session_days: int | None = None
     """Days that a session is kept after it was held or written, whichever is later; None: until it is erased."""
+    voice_days: int | None = None
+    """Days that a voice is kept after it was last heard, of who agreed, and under `keep`; None: until they take it back, or it
+    is erased."""
     opt_outs: OptOuts = OptOuts.VOICE
     identity_revision: int = 0
     """Counts every change to who is who; the ingest compares it when it writes."""

@@ -17,7 +17,7 @@ RECORD = """mutation($person: ID!, $state: ConsentState!, $purpose: ConsentPurpo
 HISTORY = """query($id: ID) { consents(personId: $id, first: 50) {
   edges { node { personId purpose state textVersion channel saidAt recordedAt evidence } } } }"""
 SET = """mutation($policy: SpacePolicyInput!, $key: String!) { setSpacePolicy(policy: $policy, idempotencyKey: $key) {
-  __typename ... on Space { sessionDays optOuts } ... on Problem { code message } } }"""
+  __typename ... on Space { sessionDays voiceDays optOuts } ... on Problem { code message } } }"""
 RETENTION = "{ retention { store until } }"
 
 
@@ -88,5 +88,10 @@ async def test_how_long_what_is_kept_is_for_anybody_to_see_and_an_administrators
     assert page.status_code == 200 and page.headers["content-type"].startswith("text/html") and "90 days" in page.text
     assert (await api.http.get("/v1/retention", headers={"authorization": "Bearer nonsense"})).status_code == 401
     assert (await api.http.get("/v1/retention")).status_code == 200
-    back = (await api.data(SET, admin, policy={"sessionDays": 0}, key=fresh()))["setSpacePolicy"]
-    assert (back["sessionDays"], back["optOuts"]) == (None, "IDS")
+    assert (await api.data(SET, admin, policy={"voiceDays": 1095}, key=fresh()))["setSpacePolicy"]["voiceDays"] == 1095
+    until = {one["store"]: one["until"] for one in (await api.data(RETENTION, somebody))["retention"]}
+    assert "1095 days after they were last heard" in until["voices"]
+    too_long = (await api.data(SET, admin, policy={"voiceDays": 3_651}, key=fresh()))["setSpacePolicy"]
+    assert too_long["code"] == "invalid_input"
+    back = (await api.data(SET, admin, policy={"sessionDays": 0, "voiceDays": 0}, key=fresh()))["setSpacePolicy"]
+    assert (back["sessionDays"], back["voiceDays"], back["optOuts"]) == (None, None, "IDS")

@@ -52,9 +52,13 @@ async def test_somebodys_own_is_written_to_a_file_for_its_owner_alone_and_the_sc
     assert "365 days" in await typed("retention", "set", "--session-days", "365")
     (sessions,) = [row for row in await typed("retention", "show", "--json") if row["store"] == "sessions"]
     assert sessions["until"].startswith("365 days")
+    assert "1095 days after" in await typed("retention", "set", "--voice-days", "1095"), "and sessions as before"
     page = await typed("retention", "show", "--html")
     assert page.startswith("<!doctype html>") and "365 days" in page
-    assert "until they are erased" in await typed("retention", "set", "--session-days", "0")
+    assert "1095 days after they were last heard" in page
+    unset = await typed("retention", "set", "--session-days", "0", "--voice-days", "0", "--json")
+    assert unset == {"session_days": None, "voice_days": None}
+    assert "--voice-days" in await typed("retention", "set", code=2)
 
 
 async def test_people_are_listed_with_how_much_they_said(graph: Graph, space: str, typed: Typed) -> None:

@@ -26,4 +26,9 @@ def test_a_voice_is_kept_only_as_its_person_and_space_allow(
 
 
 def test_the_space_says_how_long_an_anonymous_voice_stays() -> None:
-    assert may_keep(Consent.UNKNOWN, SpaceSettings("s", anonymous_days=7)) == Keep(7)
+    assert may_keep(Consent.UNKNOWN, SpaceSettings("s", anonymous_days=7, voice_days=90)) == Keep(7)
+
+
+@pytest.mark.parametrize("consent", [Consent.UNKNOWN, Consent.GRANTED])
+def test_a_space_says_how_long_after_it_was_heard_a_voice_is_kept_that_would_be_kept_for_good(consent: Consent) -> None:
+    assert may_keep(consent, SpaceSettings("s", anonymous_voices=AnonymousVoices.KEEP, voice_days=90)) == Keep(90)

@@ -22,6 +22,8 @@ def test_the_days_are_those_of_the_space() -> None:
     until = {one.store: one.until for one in schedule(SPACE, 3)}
     assert "17 days" in until["voices"] and "5 days" in until["kept sound"] and "365 days" in until["sessions"]
     assert "365 days" in until["messages"] and until["questions"] == "3 days"
+    heard = {one.store: one.until for one in schedule(replace(SPACE, voice_days=90), 0)}["voices"]
+    assert "90 days after they were last heard" in heard and "17 days" in heard
     other = replace(SPACE, anonymous_voices=AnonymousVoices.EPHEMERAL, workplace=True, session_days=None, opt_outs=OptOuts.IDS)
     until = {one.store: one.until for one in schedule(other, 0)}
     assert "not at all" in until["voices"] and "never" in until["kept sound"] and "erased" in until["sessions"]
