@@ -427,7 +427,7 @@ NODES: tuple[Node, ...] = (
     _node(
         "Correction",
         "a change of who is who, with what undoing it takes: ids, scores and names that were proposed",
-        Property("kind", "string", "merge | split | reassign | not_same"),
+        Property("kind", "string", "merge | split | reassign | not_same | bot"),
         Property("actor", "string", "account or person, or `voicegraph` for an automatic merge"),
         Property("why", "string", "reason given"),
         Property("people", "list<string>", "ids of the people concerned: it goes with any of them"),
@@ -536,7 +536,8 @@ NODES: tuple[Node, ...] = (
         Property(
             "what",
             "string",
-            "merge | split | reassign | not_same | undo | account; space | voices | inferred | sounds | person | session | "
+            "merge | split | reassign | not_same | bot | undo | account; space | voices | inferred | sounds | person | "
+            "session | "
             "message | fact",
         ),
         Property("session_id", "string", "session it is of"),

@@ -51,10 +51,10 @@ class CorrectedSince(VoicegraphError):
 @strawberry.type(name="Corrected", description="A correction was made or undone, and took effect at once.")
 class CorrectedType:
     correction_id: strawberry.ID = strawberry.field(description="What was made, for `undoCorrection`; or what was undone.")
-    kind: str = strawberry.field(description="merge, split, reassign or not_same.")
+    kind: str = strawberry.field(description="merge, split, reassign, not_same or bot.")
     person_id: strawberry.ID | None = strawberry.field(
         description="Global id: of whom both are shown as after a merge, of the new person after a split, of who got the "
-        "messages after a reassignment; null for nobody."
+        "messages after a reassignment, of the bot; null for nobody."
     )
     num_turns: int = strawberry.field(description="How many messages changed hands.")
     num_sessions: int = strawberry.field(description="In how many sessions it was settled again who may read what.")
@@ -87,7 +87,7 @@ class CorrectedType:
 @strawberry.type(name="Correction", description="A change of who is who that somebody made, or the service by itself.")
 class CorrectionType:
     id: strawberry.ID = strawberry.field(description="For `undoCorrection`.")
-    kind: str = strawberry.field(description="merge, split, reassign or not_same.")
+    kind: str = strawberry.field(description="merge, split, reassign, not_same or bot.")
     actor: str = strawberry.field(description="Account that made it; voicegraph for an automatic merge.")
     why: str = strawberry.field(description="Reason given.")
     num_turns: int = strawberry.field(description="How many messages changed hands.")
@@ -225,6 +225,17 @@ async def mark_not_same(context: Context, person_id: str, other_id: str, why: st
         return await correct.not_same(context.space, person, other, actor=principal.account_id, why=why)
 
     return await _once(context, principal, "mark_not_same", key, {"person": person, "other": other, "why": why}, do)
+
+
+async def mark_bot(context: Context, person_id: str, why: str, key: str) -> CorrectedType:
+    principal = context.allowed("admin", "say that somebody is a bot")
+    person, why = local_id(person_id), why_of(why)
+
+    async def do() -> Corrected:
+        correct = await context.services.correct(settling=True)
+        return await correct.bot(context.space, person, actor=principal.account_id, why=why)
+
+    return await _once(context, principal, "mark_bot", key, {"person": person, "why": why}, do)
 
 
 async def split_person(

@@ -57,7 +57,7 @@ class PersonUnresolved(SpaceEvent):
 
 @strawberry.type(description="Who is who has changed, in what the viewer may read.")
 class IdentityRevised(SpaceEvent):
-    what: str = strawberry.field(description="merge, split, reassign, not_same, undo; account: by a login.")
+    what: str = strawberry.field(description="merge, split, reassign, not_same, bot, undo; account: by a login.")
     correction_id: strawberry.ID | None = strawberry.field(description="For who reads everything.")
     people: list[strawberry.ID] = strawberry.field(description="Global ids of those concerned that the viewer knows of.")
     sessions: list[strawberry.ID] = strawberry.field(description="Global ids, where messages changed hands.")

@@ -174,6 +174,14 @@ class Mutation:
         return outcome
 
     @strawberry.mutation(
+        description="A person is a bot, as one that takes notes: it reads nothing as itself, being there opens nothing to it, "
+        "and no name is proposed for it, until this is undone. Needs the scope `admin`."
+    )
+    async def mark_bot(self, info: Info, person_id: Id, idempotency_key: Key, why: Why = "") -> CorrectionOutcome:
+        outcome: CorrectionOutcome = await expected(correction_api.mark_bot(info.context, person_id, why, idempotency_key))
+        return outcome
+
+    @strawberry.mutation(
         description="Take a correction back: all is as it was, and what came since stays. The scope `admin`; with a person's "
         "own token, that something was not them, as the same account said."
     )

@@ -27,7 +27,13 @@ WhyOption = Annotated[str, typer.Option(metavar="TEXT", help="For whoever looks 
 MessageOptions = Annotated[
     list[str] | None, typer.Option("--message", metavar="ID", help="A message, from --json. May be repeated.")
 ]
-LABELS = {"merge": "one person", "split": "a new person", "reassign": "messages given", "not_same": "not the same"}
+LABELS = {
+    "merge": "one person",
+    "split": "a new person",
+    "reassign": "messages given",
+    "not_same": "not the same",
+    "bot": "a bot",
+}
 
 
 def add_to(people: typer.Typer) -> None:
@@ -35,6 +41,7 @@ def add_to(people: typer.Typer) -> None:
     people.command("split")(split)
     people.command("reassign")(reassign)
     people.command("not-same")(not_same)
+    people.command("bot")(bot)
     people.command("corrections")(corrections)
     people.command("undo")(undo)
 
@@ -74,6 +81,18 @@ def not_same(
         return await correct.not_same(services.settings.space, one, another, actor=actor, why=why)
 
     _corrected(change, space, as_json, settling=False)
+
+
+def bot(person: SomebodyArgument, why: WhyOption = "", space: SpaceName = None, as_json: AsJson = False) -> None:
+    """Say that somebody is a bot, as one that takes notes: it reads nothing, wherever it was, and needs no name.
+
+    Example: voicegraph people bot Notetaker
+    """
+
+    async def change(services: Services, correct: Correct, actor: str) -> Corrected:
+        return await correct.bot(services.settings.space, await named_person(services, person), actor=actor, why=why)
+
+    _corrected(change, space, as_json, settling=True)
 
 
 def split(

@@ -10,10 +10,21 @@ import typer
 
 from service.cli.running import AsJson, SpaceName, with_services
 from service.cli.shown import plain, show, table
+from service.errors import VoicegraphError
 
 if TYPE_CHECKING:
     from service.api.tokens import TokenEntry
     from service.wiring import Services
+
+
+class BotReadsNothing(VoicegraphError):
+    code = "bot_reads_nothing"
+    says = (
+        "{name} is a bot, and a token as it would read nothing. Name whom it works for instead (--act-for), or take back that "
+        "it is one (`voicegraph people corrections`)."
+    )
+    http_status = 409
+
 
 group = typer.Typer(no_args_is_help=True, help="Tokens for the API.", rich_markup_mode=None)
 
@@ -72,7 +83,7 @@ def _people_and_grants(
     named: Sequence[str], act_for: Sequence[str], issuer: str, subject: str, days: int | None, space: str | None
 ) -> list[str]:
     """Ids of the `named`, once it is recorded that the account may ask for the others; raises NotFound and InvalidInput as
-    `the_person` does, before anything is. The database is not asked about nobody."""
+    `the_person` does, and BotReadsNothing, before anything is. The database is not asked about nobody."""
     from service.cli.grants import grant
     from service.cli.who import the_person
 
@@ -81,11 +92,23 @@ def _people_and_grants(
 
     async def work(services: Services) -> list[str]:
         ids = [await the_person(services, name) for name in (*named, *act_for)]
+        for name, person in zip((*named, *act_for), ids, strict=True):
+            await _refuse_bot(services, name, person)
         for person in ids[len(named) :]:
             await grant(services, issuer, subject, person, days, "")
         return ids[: len(named)]
 
     return with_services(work, space=space)
+
+
+async def _refuse_bot(services: Services, name: str, person: str) -> None:
+    """Raises BotReadsNothing."""
+    from service.cli.who import scope_of_all
+    from service.graph.people import find_person
+
+    found = await services.graph.read(find_person, await scope_of_all(services), person)
+    if found is not None and found.kind == "bot":
+        raise BotReadsNothing(name=name)
 
 
 def _shown(entry: TokenEntry) -> dict[str, object]:

@@ -86,9 +86,10 @@ OPTIONAL CALL (hearers) {
   UNION
   WITH hearers WHERE NOT $public_only
   MATCH (p:Person {space: $space})-[:MAY_READ]->(a:Audience {space: $space})
-  WHERE p.id IN hearers[0] AND coalesce(p.tombstone, false) = false
+  WHERE p.id IN hearers[0] AND coalesce(p.tombstone, false) = false AND coalesce(p.kind, '') <> 'bot'
     AND all(ids IN hearers WHERE EXISTS {
-      MATCH (q:Person)-[:MAY_READ]->(a) WHERE q.id IN ids AND coalesce(q.tombstone, false) = false
+      MATCH (q:Person)-[:MAY_READ]->(a)
+      WHERE q.id IN ids AND coalesce(q.tombstone, false) = false AND coalesce(q.kind, '') <> 'bot'
     })
   RETURN a.id AS id
   UNION
@@ -109,7 +110,8 @@ async def read_scope(tx: Tx, viewer: Viewer) -> ReadScope:
     """The scope of `viewer`: the intersection over everybody who hears the answer.
 
     A hearer is expanded to the persons joined by confirmed merges only: an automatic merge changes who is named as the
-    speaker and never what somebody may read. An id that names nobody has no audience, so it narrows to what is public.
+    speaker and never what somebody may read. An id that names nobody has no audience, so it narrows to what is public, and
+    so does a bot's: what it could read while it was taken for somebody counts no more.
     """
     hearers = tuple(viewer.hearers)
     public_only = viewer.unknown_hearer or not hearers

@@ -57,6 +57,19 @@ async def find_owner(tx: Tx, space: str, account: str) -> str | None:
     return found[0]["person_id"] if found else None
 
 
+LIST_OWNED = """
+MATCH (a:Account {space: $space})-[:IS]->(p:Person)
+WHERE p.id IN $people
+RETURN a.id AS id
+ORDER BY id
+"""
+
+
+async def list_owned(tx: Tx, space: str, people: Collection[str]) -> list[str]:
+    """Ids of all accounts of these, shared or not. For who puts right what follows from them, without a gate."""
+    return [row["id"] for row in await rows(tx, LIST_OWNED, space=space, people=sorted(people))]
+
+
 @dataclass(frozen=True, slots=True)
 class Unfollowed:
     """An account whose owner changed, and not all that follows is written."""

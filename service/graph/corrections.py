@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Correction:
     id: str
     kind: str
-    """merge | split | reassign | not_same"""
+    """merge | split | reassign | not_same | bot"""
     actor: str
     why: str
     people: tuple[str, ...]

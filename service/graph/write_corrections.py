@@ -47,7 +47,7 @@ class Corrected:
     correction_id: str
     """Of the correction made, or undone."""
     kind: str
-    """merge | split | reassign | not_same"""
+    """merge | split | reassign | not_same | bot"""
     people: tuple[str, ...]
     """Ids of everybody concerned."""
     num_turns: int = 0

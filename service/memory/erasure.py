@@ -296,7 +296,7 @@ def survivors_of(correction: Mapping[str, Any], people: Collection[str], turns: 
     return _as_kept({**correction, "record": _json(record)}, left, [turn["message_id"] for turn in kept])
 
 
-VERDICTS = ("merge", "not_same")
+VERDICTS = ("merge", "not_same", "bot")
 
 
 def _as_kept(correction: Mapping[str, Any], people: Sequence[str], messages: Sequence[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from service.graph.access import ReadScope
-from service.graph.accounts import Account, Unfollowed, canonical, find_unfollowed, list_called, list_unfollowed
+from service.graph.accounts import Account, Unfollowed, canonical, find_unfollowed, list_called, list_owned, list_unfollowed
 from service.graph.driver import Graph, Tx
 from service.graph.opt_outs import refuse_marked_account
 from service.graph.people import find_people
@@ -86,6 +86,11 @@ class Accounts:
         to be otherwise. Raises NotFound, EmbedderDiffers."""
         await self._graph.write(share_account, space, account, shared, actor=actor, why=why, at=datetime.now(UTC))
         return await self._changed(space, account, None)
+
+    async def follow(self, space: str, people: Sequence[str]) -> None:
+        """What the logins of these tell is another matter now: written in all meetings. Raises EmbedderDiffers."""
+        for account in await self._graph.read(list_owned, space, people):
+            await self._follow(space, account)
 
     async def attribute(self, space: str, session_id: str) -> Attributed:
         """What the logins of one session tell, written as far as it is not yet: for who has written turns or logins of it.

@@ -1,6 +1,6 @@
 """How is a mistake about who is who put right, and how is that taken back? Merge, split, reassign, not the same, a bot, undo:
-each one transaction under the lock of the space, audited, with a record that restores what was. What the facts of whoever is now
-one or two change is compared after it: broken off there, any later one catches up."""
+each one transaction under the lock of the space, audited, with a record that restores what was. What the facts of whoever is
+now one or two change, and what a bot's logins tell, is put right after it: broken off there, any later one catches up."""
 
 from __future__ import annotations
 

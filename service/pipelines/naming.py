@@ -288,7 +288,7 @@ async def _judge_once(tx: Tx, space: str, subjects: Collection[str], occasion: s
         wanted = best.get(id)
         if wanted is not None and (person.named_by, person.display_name) != (wanted, names[wanted]):
             await show_name(tx, space, id, names[wanted], by=wanted)
-        elif wanted is None and person.by_itself:
+        elif wanted is None and person.by_itself and not person.is_bot:  # a bot keeps the name that it had
             await hide_name(tx, space, id)
         else:
             continue

@@ -18,6 +18,7 @@ from service.graph.corrections import (
 from service.graph.driver import Tx
 from service.graph.merges import MergeEdge, MergeSets, list_merges
 from service.graph.opt_outs import forget_opt_outs_by
+from service.graph.settled_sessions import get_settled_session
 from service.graph.spaces import lock_space
 from service.graph.write_bots import say_no_bot
 from service.graph.write_corrections import (
@@ -75,8 +76,7 @@ async def undo(tx: Tx, undoing: Undoing, embedder: TextEmbedder | None, embedded
         case "not_same":
             done = await _undo_verdict(tx, undoing, correction)
         case "bot":
-            await say_no_bot(tx, undoing.space, correction.record)
-            done = Corrected(correction.id, correction.kind, correction.people)
+            done = await _undo_bot(tx, undoing, correction, embedder, embedded)
         case _:
             done = await _undo_move(tx, settings, undoing, correction, embedder, embedded)
     await _forget_made_people(tx, undoing.space, correction.people)
@@ -146,6 +146,22 @@ async def _undo_verdict(tx: Tx, undoing: Undoing, correction: RecordedCorrection
     await keep_apart_no_more(tx, undoing.space, correction.record["not_same"])
     await touch(tx, undoing.space, correction.people)
     return Corrected(correction.id, NOT_SAME, correction.people)
+
+
+async def _undo_bot(
+    tx: Tx,
+    undoing: Undoing,
+    correction: RecordedCorrection,
+    embedder: TextEmbedder | None,
+    embedded: Mapping[str, Samples],
+) -> Corrected:
+    """What was said where they were in the meantime they may read, too."""
+    space = undoing.space
+    settled = [await get_settled_session(tx, space, id) for id in await say_no_bot(tx, space, correction.record)]
+    sessions = [await resettled(tx, space, session, embedder) for session in settled]
+    await save_sessions(tx, space, sessions, embedded)
+    ids = tuple(session.session_id for session in sessions)
+    return Corrected(correction.id, correction.kind, correction.people, sessions=ids)
 
 
 # ---- turns

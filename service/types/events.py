@@ -46,8 +46,8 @@ class NewEvent:
     occasion: str
     """What it is of (a session's id, a correction's id, …): the same occasion of a kind is one event, however often written."""
     what: str | None = None
-    """Of IDENTITY_REVISED: merge | split | reassign | not_same | undo, or `account`: a login became somebody's, or nobody's. Of
-    ERASED: a value of Erased."""
+    """Of IDENTITY_REVISED: merge | split | reassign | not_same | bot | undo, or `account`: a login became somebody's, or
+    nobody's. Of ERASED: a value of Erased."""
     session_id: str | None = None
     correction_id: str | None = None
     people: tuple[str, ...] = ()

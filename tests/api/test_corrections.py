@@ -20,6 +20,7 @@ MERGE = f"""mutation($a: ID!, $b: ID!, $key: String!, $confirmed: Boolean! = tru
 NOT_SAME = (
     f"mutation($a: ID!, $b: ID!, $key: String!) {{ markNotSame(personId: $a, otherId: $b, idempotencyKey: $key) {DONE} }}"
 )
+BOT = f"mutation($a: ID!, $key: String!) {{ markBot(personId: $a, idempotencyKey: $key) {DONE} }}"
 SPLIT = f"""mutation($a: ID!, $messages: [ID!]! = [], $voices: [ID!]! = [], $key: String!) {{
   splitPerson(personId: $a, messageIds: $messages, localSpeakers: $voices, name: "Cora", idempotencyKey: $key) {DONE} }}"""
 REASSIGN = f"""mutation($messages: [ID!]!, $to: ID, $new: String, $key: String!) {{
@@ -90,6 +91,28 @@ async def test_a_rejected_pair_is_not_merged_and_the_verdict_to_undo_is_told(hou
     assert refused["undoFirst"] == verdict["correctionId"]
     await house.do(UNDO, id=refused["undoFirst"])
     assert (await house.do(MERGE, a=house.person("ben"), b=house.person("ana")))["__typename"] == "Corrected"
+
+
+async def test_who_is_said_to_be_a_bot_reads_nothing_until_that_is_undone(house: House, graph: Graph, space: str) -> None:
+    everything = {name: await house.reads(name) for name in ("ana", "ben", "cleo")}
+    kind = "query($id: ID!) { person(id: $id) { kind } }"
+    before = await house.do(kind, id=house.person("ben"))
+    sessions = "{ sessions(first: 9) { edges { node { id } } } }"
+    done = await house.do(BOT, a=house.person("ben"))
+    assert (done["kind"], done["personId"], done["numTurns"]) == ("bot", house.person("ben"), 0), done
+    assert await house.reads("ben") == set() and not (await house.api.data(sessions, house.tokens["ben"]))["sessions"]["edges"]
+    assert {name: await house.reads(name) for name in ("ana", "cleo")} == {n: everything[n] for n in ("ana", "cleo")}
+    heard = await house.api.data(TEXTS, house.tokens["ana"], headers={"x-voicegraph-heard-by": house.people["ben"]})
+    assert not heard["messages"]["edges"], "what a program hears may go anywhere"
+    assert (await house.do(kind, id=house.person("ben"))) == {"kind": "bot"}
+    again = await house.do(BOT, a=house.person("ben"))
+    assert (again["__typename"], again["undoFirst"]) == ("Conflict", done["correctionId"])
+    await ingest(graph, space, "friday", [("ana", "the well"), ("ben", "the fence"), ("ana", "the bench")])
+    assert await house.reads("ben") == set() and "the fence" in await house.reads("ana")
+    undone = await house.do(UNDO, id=done["correctionId"])
+    assert (undone["__typename"], undone["kind"]) == ("Corrected", "bot")
+    assert await house.reads("ben") == everything["ben"] | {"the fence"}, "also of what was said meanwhile"
+    assert before == await house.do(kind, id=house.person("ben")) != {"kind": "bot"}
 
 
 async def test_messages_given_to_somebody_are_theirs_to_read_and_undoing_restores_the_graph(
@@ -230,6 +253,7 @@ async def test_only_an_admin_merges_splits_and_keeps_apart(house: House, scopes:
         (MERGE, {"a": house.person("ben"), "b": house.person("ana")}),
         (NOT_SAME, {"a": house.person("ben"), "b": house.person("ana")}),
         (SPLIT, {"a": house.person("ben"), "messages": [house.message("monday", 1)]}),
+        (BOT, {"a": house.person("ana")}),
     ):
         assert (await house.do(query, token, **variables))["__typename"] == "NotAllowed"
         assert (await house.api.data(query, None, key=fresh(), **variables)).popitem()[1]["__typename"] == "NotAllowed"

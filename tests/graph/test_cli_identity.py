@@ -68,6 +68,21 @@ async def test_people_are_merged_kept_apart_and_that_is_undone(graph: Graph, spa
     assert (await typed("people", "merge", ben, ana, code=1)).startswith("correction_conflict")
 
 
+async def test_somebody_is_a_bot_gets_no_token_and_is_one_no_more(graph: Graph, space: str, typed: Typed) -> None:
+    (notes,) = await ingest(graph, space, "monday", [("notes", "this call is recorded")])
+    assert notes
+    before = await state(graph, space)
+    said = await typed("people", "bot", notes, "--why", "it takes notes", "--json")
+    assert (said["kind"], said["people"], said["person_id"]) == ("bot", [notes], notes)
+    assert "a bot" in await typed("people", "corrections") and await typed("people", "who", "--json") == []
+    for option in ("--as", "--act-for"):
+        refused = await typed("token", "create", "notetaker", option, notes, code=1)
+        assert refused.startswith("bot_reads_nothing")
+    assert (await typed("people", "bot", notes, code=1)).startswith("correction_conflict")
+    assert "Taken back: a bot." in await typed("people", "undo", said["correction_id"])
+    assert await state(graph, space) == before
+
+
 async def test_turns_are_given_away_and_split_off(graph: Graph, space: str, typed: Typed) -> None:
     lines = [("ana", "the piano"), ("ben", "the ladder"), ("ana", "the cellar")]
     ana, ben, _ = await ingest(graph, space, "monday", lines)

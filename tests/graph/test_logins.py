@@ -14,7 +14,7 @@ from service.graph.events import list_events, list_told
 from service.graph.forget_space import forget_space
 from service.graph.paging import Page
 from service.graph.write_accounts import bind_account, followed, unbind_account
-from service.graph.write_people import save_person
+from service.graph.write_people import add_alias, save_person
 from service.graph.write_sessions import open_session
 from service.identity.router import RouterConfig
 from service.pipelines.accounts import Accounts
@@ -197,6 +197,25 @@ async def test_a_program_with_somebodys_login_is_not_them_and_its_presence_opens
     await a_meeting(graph, space, "monday", TALK, logins)
     assert await speakers(graph, space, "monday") == [None, robot, None, None]
     assert await readers_of(graph, space, "monday") == [set()] * 4
+
+
+async def test_who_is_said_to_be_a_bot_has_what_its_program_said_in_meetings_before_and_no_presence(
+    graph: Graph, space: str, accounts: Accounts
+) -> None:
+    notes = await a_person(graph, space, "Notes")
+    await accounts.bind(space, ZOOM, notes, **BY)
+    await accounts.bind(space, OTHER, notes, **BY)
+    logins = [signed_in(space, "monday", "ana", ZOOM, bot=True), signed_in(space, "monday", "ben", OTHER)]
+    await a_meeting(graph, space, "monday", TALK, logins)
+    assert await speakers(graph, space, "monday") == [None, notes, None, None]
+    before = await state(graph, space)
+    said = await correct(graph).bot(space, notes, **BY)
+    assert await speakers(graph, space, "monday") == [notes, None, notes, None], "what it said, and nobody's with its login"
+    assert await readers_of(graph, space, "monday") == [set()] * 4
+    await correct(graph).undo(space, said.correction_id, actor="admin")
+    assert await state(graph, space) == before
+    await graph.write(add_alias, space, notes, "Robot")
+    await correct(graph).undo(space, (await correct(graph).bot(space, notes, **BY)).correction_id, actor="admin")
 
 
 async def test_a_room_behind_one_tile_is_nobody_in_particular(graph: Graph, space: str, accounts: Accounts) -> None:

@@ -39,7 +39,7 @@ COMMANDS = dict(commands())
 
 def test_the_promised_commands_are_there() -> None:
     promised = """serve, ingest, ask, explain, people, people name, people enrol, people who, people names,
-        people accept-name, people reject-name, people merge, people split, people reassign, people not-same,
+        people accept-name, people reject-name, people merge, people split, people reassign, people not-same, people bot,
         people corrections, people undo, sessions, migrate, neo4j start, neo4j stop, neo4j status, neo4j browser, doctor,
         settings, export-encoder, calibrate, token create, token list, token revoke, demo, facts, profile, commitments,
         entities read, entities list, entities themes, entities about, entities same, entities apart,
