@@ -114,11 +114,23 @@ class Around:
         """Of the same participant, as other bots tell of them: (bot, track)."""
         return self._twins.get(track) or frozenset()
 
-    def mark(self, mark: Mark) -> None:
+    def mark(self, mark: Mark) -> Segment:
+        """Returns when somebody else may be marked by it: while it goes on, and where marks without an end end by it."""
+        end = mark.start if mark.end is None else mark.end
+        around = minutes(mark.start - self._config.open, end)
+        held = [
+            other.start
+            for minute in around
+            for other in self._marks.get(minute) or ()
+            if other.track == mark.track and other.end is None and mark.start - self._config.open < other.start <= end
+        ]
+        if mark.end is None or held:
+            end = max(end, *held, mark.start) + self._config.open
         for minute in minutes(mark.start, mark.start if mark.end is None else mark.end):
             there = self._marks.get(minute) or ()
             if len(there) < self._config.crowd:
                 self._marks.put(minute, (*there, mark))
+        return Segment(mark.start, end)
 
     def marked(self, span: Segment) -> Marked:
         around = minutes(span.start - self._config.open, span.end)

@@ -199,9 +199,8 @@ class Desk:
         end = None if event.end is None else self._origin.seconds(event.end, event.base)
         if not abs(start) <= self._config.longest or (end is not None and not start <= end <= self._config.longest):
             return
-        self._around.mark(Mark(track, start, end))
-        open = self._config.marks.open
-        for uid in sorted(self._around.within(Segment(start - open, start + open if end is None else end))):
+        span = self._around.mark(Mark(track, start, end))
+        for uid in sorted(self._around.within(span)):
             self._changed[uid] = None
 
     # ---- who

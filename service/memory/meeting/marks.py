@@ -49,7 +49,10 @@ def minutes(start: float, end: float) -> range:
 def marked(marks: Iterable[Mark], span: Segment, config: MarksConfig) -> dict[str, list[Segment]]:
     """Within `span`. A mark that is not ended holds until the next thing told of its participant."""
     found: dict[str, list[Segment]] = {}
-    for track, group in groupby(sorted(set(marks), key=lambda m: (m.track, m.start, m.end or m.start)), key=lambda m: m.track):
+    begun = [mark for mark in marks if mark.start < span.end]
+    holding = {mark.track for mark in begun if mark.end is None}
+    there = {mark for mark in begun if mark.track in holding or (mark.end is not None and mark.end > span.start)}
+    for track, group in groupby(sorted(there, key=lambda m: (m.track, m.start, m.end or m.start)), key=lambda m: m.track):
         own = list(group)
         moments = sorted({mark.start for mark in own} | {mark.end for mark in own if mark.end is not None})
         pieces = []

@@ -221,3 +221,14 @@ def test_whoever_comes_and_goes_attends_in_between() -> None:
     late = says(BEN, "Last.", 44.0, 45.0, at=START + timedelta(seconds=45))
     ana = meeting.tell(late, Ended(key="end")).wait().people["1"]
     assert ana.attends == (Segment(5.0, 20.0), Segment(30.0, 45.0)) and ana.here_since is None
+
+
+def test_a_mark_that_ends_late_ends_for_all_that_was_said_since() -> None:
+    """It held until more was told: what was taken for hers after that is nobody's."""
+    words = says(None, "So what do we do about that?", 30.0, 32.0, source="diariser")
+    began = Spoke(key="m1", speaker=ANA, start=1.0, end=None, base=Base.MEETING)
+    stopped = Spoke(key="m2", speaker=ANA, start=10.0, end=10.0, base=Base.MEETING)
+    meeting = Told(began, words).wait()
+    assert [turn.track for turn in meeting.turns] == ["1"]
+    meeting.tell(stopped).wait()
+    assert meeting.turns == Told(began, stopped, words).wait().turns and meeting.turns[0].track.startswith("?")
