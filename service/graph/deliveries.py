@@ -127,7 +127,9 @@ UNWIND $meetings AS row
 MERGE (f:Meeting {space: row.space, source: row.source, external_id: row.external_id})
 ON CREATE SET f.id = row.id, f.created_at = datetime(), f.provider = row.provider, f.status = 'open',
   f.num_deliveries = 0
-SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_at END
+SET f.last_at = CASE WHEN f.last_at > row.last_at THEN f.last_at ELSE row.last_at END,
+  f.sound_in = CASE WHEN $sound_in IS NULL OR $sound_in IN coalesce(f.sound_in, []) THEN f.sound_in
+                    ELSE coalesce(f.sound_in, []) + $sound_in END
 """
 
 SAVE_DELIVERIES = """
@@ -174,9 +176,10 @@ FURTHER_DEAD = "further dead letters"
 """`key` of what counts them; no hash is written like it."""
 
 
-async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery]) -> None:
-    """The meetings of these are there, and something came of them when these did; the deliveries are not looked at."""
-    await changes(tx, SAVE_MEETINGS, meetings=_meetings(deliveries))
+async def save_meetings(tx: Tx, deliveries: Iterable[NewDelivery], *, sound_in: str | None = None) -> None:
+    """The meetings of these are there, and something came of them when these did; the deliveries are not looked at.
+    `sound_in`: id of the data folder where their sound is kept; None: it is kept nowhere."""
+    await changes(tx, SAVE_MEETINGS, meetings=_meetings(deliveries), sound_in=sound_in)
 
 
 async def save_deliveries(tx: Tx, deliveries: Sequence[NewDelivery]) -> int:

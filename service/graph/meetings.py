@@ -57,6 +57,8 @@ class MeetingFeed:
     expires_at: datetime | None
     after: datetime | None = None
     """In a room: until when the meeting before the one that goes on did so, as far as is told."""
+    sound_in: Sequence[str] = ()
+    """Ids of the data folders that have sound of it."""
 
 
 LIST_TO_TAKE_IN = """
@@ -113,7 +115,8 @@ WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 MATCH (f:Meeting {id: id})
 SET w.leased_by = $worker, w.leased_until = $until, w.due_at = null
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: w.num_folded, first_folded: w.first_folded, after: w.after} AS meeting
+          num_folded: w.num_folded, first_folded: w.first_folded, after: w.after, sound_in: coalesce(f.sound_in, [])}
+         AS meeting
 """
 
 RENEW_LEASES = """
@@ -155,7 +158,21 @@ RETURN s.id AS id
 
 CLOSE_MEETING = """
 MATCH (f:Meeting {id: $id})
-SET f.status = 'closed', f.expires_at = $expires_at
+SET f.status = 'closed', f.expires_at = $expires_at, f.sound_in = null, f.sound_awaited = null
+"""
+
+AWAIT_SOUND = """
+MATCH (f:Meeting {id: $id})
+SET f.sound_awaited = coalesce(f.sound_awaited, $at)
+RETURN f.sound_awaited AS since
+"""
+
+NOTE_SOUND_LOST = """
+MATCH (f:Meeting {id: $id})
+SET f.sound_lost = $at
+WITH f
+MATCH (s:Session {space: f.space, id: f.session_id})
+SET s.sound_lost = true
 """
 
 REOPEN_MEETING = """
@@ -247,6 +264,18 @@ async def close_meeting(tx: Tx, id: str, *, expires_at: datetime) -> None:
     await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=expires_at)
 
 
+async def await_sound(tx: Tx, id: str, *, at: datetime) -> datetime:
+    """It is over and left to whoever has its sound; since when it is. The caller holds the meeting."""
+    (row,) = await rows(tx, AWAIT_SOUND, id=id, at=at)
+    since: datetime = row["since"]
+    return since
+
+
+async def note_sound_lost(tx: Tx, id: str, *, at: datetime) -> None:
+    """It is closed without sound that came of it, and so is its session. The caller holds the meeting."""
+    await changes(tx, NOTE_SOUND_LOST, id=id, at=at)
+
+
 async def reopen_meeting(tx: Tx, id: str) -> None:
     """What came late is told in a moment: until then it is open, so that whoever is left with it tells it, and its deliveries
     are kept. The caller holds the meeting."""
@@ -269,7 +298,8 @@ UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
 OPTIONAL MATCH (w:MeetingWork {id: id})
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0), after: w.after} AS meeting
+          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0), after: w.after,
+          sound_in: coalesce(f.sound_in, [])} AS meeting
 """
 
 

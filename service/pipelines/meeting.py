@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -26,10 +27,12 @@ from service.graph.meetings import (
     MeetingFeed,
     MeetingStatus,
     MeetingTaken,
+    await_sound,
     begin_next,
     close_meeting,
     find_meetings,
     hold_meeting,
+    note_sound_lost,
     reopen_meeting,
 )
 from service.graph.taking_in import NOTHING_SEEN, deliveries_of, mark_done, mark_failed, mark_unfolded, next_waiting
@@ -45,6 +48,8 @@ from service.pipelines.meeting_voices import MeetingSound
 from service.types.meeting import Began
 from service.types.memory import SessionStatus
 
+log = logging.getLogger(__name__)
+
 
 class Fetched(Protocol):
     def __call__(self, fetch: Fetch, *, api_key: str | None) -> Awaitable[Delivery]:
@@ -55,6 +60,12 @@ class Fetched(Protocol):
 class OfMeetingBefore(VoicegraphError):
     code = "of_meeting_before"
     says = "It happened before the meeting that goes on in this room, and came when that was closed. Nothing is added by it."
+    http_status = 409
+
+
+class SoundElsewhere(VoicegraphError):
+    code = "sound_elsewhere"
+    says = "Sound of the meeting {id} lies in another data folder than this service's: whoever has it is to close it."
     http_status = 409
 
 
@@ -70,6 +81,7 @@ class MeetingWorkConfig:
     longest_delay: float = 3_600.0
     kept: timedelta = timedelta(hours=72)  # after the end: Vexa repeats for up to 24 h, and 48 h are asked for (CASES 1)
     dead: timedelta = timedelta(days=30)  # as ReceptionConfig.dead_days
+    for_sound: timedelta = timedelta(hours=1)  # that one is left open for who has its sound: a machine is replaced in less
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,14 +413,18 @@ class Meeting:
     async def _close(self, *, is_last: bool = False) -> None:
         """`is_last`: what follows from the session was tried often enough, and is left to be read by hand, and so is who is
         heard. Where there is much to hear, others are taken in meanwhile."""
-        sound = await self._sound()
+        sound, elsewhere = await self._sound(), await self._elsewhere()
+        if elsewhere and sound is None and not is_last:
+            since = await self._graph.write(_await_sound, self._feed.id, self._worker, datetime.now(UTC))
+            if datetime.now(UTC) - since < self._config.for_sound:
+                raise SoundElsewhere(id=self._feed.id)
         if sound is None or is_last:
-            await self._close_with(sound, is_last=is_last)
+            await self._close_with(sound, elsewhere, is_last=is_last)
             return
         async with self._aside(), sound.listens.one:
-            await self._close_with(sound, is_last=is_last)
+            await self._close_with(sound, elsewhere, is_last=is_last)
 
-    async def _close_with(self, sound: MeetingSound | None, *, is_last: bool) -> None:
+    async def _close_with(self, sound: MeetingSound | None, elsewhere: Sequence[str], *, is_last: bool) -> None:
         if self._session is not None:
             await self._session.close(None if is_last else sound)
         if sound is not None:
@@ -426,21 +442,35 @@ class Meeting:
                     raise
                 self._incident(error)
         until = datetime.now(UTC) + self._config.kept
-        await self._graph.write(_close, self._feed.id, self._worker, until)
+        await self._graph.write(_close, self._feed.id, self._worker, until, sound_lost=bool(elsewhere))
         self._closed = True
+        if elsewhere:
+            folders = ", ".join(elsewhere)
+            log.warning("meeting %s: closed without the sound of it that lies in data folder %s", self._feed.id, folders)
 
     async def _sound(self) -> MeetingSound | None:
         """None where there is none, or this source's is not listened to (any more): then it goes when its time is over."""
         feed, listens = self._feed, self._using.listens
-        try:
-            listened_to = self._sources.get(feed.source).listen
-        except (NoSuchSource, SourcesUnreadable):
-            listened_to = False
-        if listens is None or not listened_to:
+        if listens is None or not self._listened_to:
             return None
         turns = [turn for _, turns in self._state.given.items() for turn in turns]
         sound = MeetingSound(self._graph, listens, feed.space, feed.id, turns, f"live:{feed.provider}")
         return sound if await sound.is_there() else None
+
+    async def _elsewhere(self) -> Sequence[str]:
+        """Ids of other data folders than this service's that have sound of it, as long as its source is listened to."""
+        if self._using.listens is None or not self._listened_to:
+            return ()
+        feed = (await self._graph.read(find_meetings, [self._feed.id])).get(self._feed.id)
+        here = await asyncio.to_thread(lambda tapes: tapes.place, self._using.listens.tapes)
+        return tuple(sorted(set(feed.sound_in if feed is not None else ()) - {here}))
+
+    @property
+    def _listened_to(self) -> bool:
+        try:
+            return self._sources.get(self._feed.source).listen
+        except (NoSuchSource, SourcesUnreadable):
+            return False
 
     # ---- rooms
 
@@ -545,9 +575,16 @@ def _read_all(some: Sequence[StoredDelivery]) -> list[Read | Exception]:
     return found
 
 
-async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime) -> None:
+async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime, *, sound_lost: bool) -> None:
     await hold_meeting(tx, meeting, worker)
     await close_meeting(tx, meeting, expires_at=expires_at)
+    if sound_lost:
+        await note_sound_lost(tx, meeting, at=datetime.now(UTC))
+
+
+async def _await_sound(tx: Tx, meeting: str, worker: str, at: datetime) -> datetime:
+    await hold_meeting(tx, meeting, worker)
+    return await await_sound(tx, meeting, at=at)
 
 
 async def _begin_next(tx: Tx, meeting: str, worker: str, room: Room) -> None:

@@ -34,6 +34,8 @@ _MAGIC = b"VGp1"
 _ENCODINGS = tuple(AudioEncoding)
 _BASES = tuple(Base)
 SUFFIX = ".tape"
+PLACE = "place"
+"""File with the folder's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,24 @@ class Tapes:
         self._folder, self._config = folder, config or TapesConfig()
         self._writer = fresh()
         """Two processes never write one file: so only its end may be cut off."""
+        self._place: str | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
         self._full: set[str] = set()
+
+    @property
+    def place(self) -> str:
+        """Id of this folder, for all who share it; made by whoever asks first."""
+        if self._place is None:
+            path = self._folder / PLACE
+            if not path.exists():
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                mine = self._folder / f"{PLACE}-{self._writer}"
+                mine.write_text(fresh())
+                with suppress(FileExistsError):  # another process was quicker
+                    os.link(mine, path)
+                mine.unlink()
+            self._place = path.read_text()
+        return self._place
 
     async def hear(self, origin: SoundFrom, pieces: Sequence[Heard], received_at: datetime) -> None:
         """Kept when it returns, but for what is beyond the limits."""

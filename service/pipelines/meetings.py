@@ -31,7 +31,7 @@ from service.graph.meetings import (
 from service.graph.write_sessions import SessionBusy
 from service.pipelines.blame import ModelFailed, is_its_own
 from service.pipelines.deliveries import Incident
-from service.pipelines.meeting import Fetched, Meeting, MeetingWorkConfig
+from service.pipelines.meeting import Fetched, Meeting, MeetingWorkConfig, SoundElsewhere
 from service.pipelines.meeting_session import WritesWith
 from service.pipelines.pressure import Pressure
 from service.types.ids import fresh
@@ -53,6 +53,7 @@ class MeetingsConfig:
     beat: float = 4.0  # seconds after which leases are made longer
     again: float = 1.0  # seconds until a meeting is tried again after an error, each time twice as long …
     longest: float = 60.0  # … up to this
+    elsewhere: float = 30.0  # seconds that a meeting is left to whoever has its sound: they look each `idle_poll` at least
     work: MeetingWorkConfig = field(default_factory=MeetingWorkConfig)
 
 
@@ -281,6 +282,9 @@ class Meetings:
         except (MeetingTaken, SessionBusy):  # another worker got on; where that has ended, it is taken up again
             await self._drop(id)
             self._put_off(id, None)
+        except SoundElsewhere:
+            await self._drop(id)
+            self._put_off(id, None, pause=self._config.elsewhere)
         except Exception as error:  # noqa: BLE001 - logged; one meeting must not keep others from being taken in
             self._incident(error)
             await self._drop(id)
@@ -302,13 +306,13 @@ class Meetings:
         except Exception as error:
             raise ModelFailed(reason=repr(error)) from error
 
-    def _put_off(self, id: str, error: Exception | None) -> None:
+    def _put_off(self, id: str, error: Exception | None, *, pause: float | None = None) -> None:
         trouble = self._trouble.setdefault(id, _Trouble())
         if error is not None and not isinstance(error, Neo4jUnreachable):
             trouble.count += is_its_own(error)
             trouble.pauses += 1
-        pause = min(self._config.longest, self._config.again * 2.0 ** min(16, trouble.pauses))
-        trouble.until = time.monotonic() + pause
+        usual = min(self._config.longest, self._config.again * 2.0 ** min(16, trouble.pauses))
+        trouble.until = time.monotonic() + (usual if pause is None else pause)
 
     async def _drop(self, id: str) -> None:
         meeting, lease = self._meetings.pop(id, None), self._leases.pop(id, None)

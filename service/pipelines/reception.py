@@ -231,7 +231,9 @@ class Reception:
         id, now = meeting_id(source.space, source.name, read.meeting), delivery.received_at
         if self._is_new(id, now):
             await self._ensure_space(source.space, now)
-            await self._graph.write(save_meetings, [new_delivery(source, replace(delivery, body=b""), read)])
+            sound_in = self.sink.place if self.sink is not None and source.listen else None
+            silent = new_delivery(source, replace(delivery, body=b""), read)
+            await self._graph.write(save_meetings, [silent], sound_in=sound_in)
             self._touched[id] = now
         if self.sink is not None and source.listen:
             origin = SoundFrom(source.space, source.name, id, delivery.connection)

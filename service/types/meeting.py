@@ -188,6 +188,11 @@ class SoundFrom:
 
 
 class AudioSink(Protocol):
+    @property
+    def place(self) -> str:
+        """Id of where it is kept: another one where a service with another data folder would not find it."""
+        ...
+
     async def hear(self, origin: SoundFrom, pieces: Sequence[Heard], received_at: datetime) -> None:
         """Kept when it returns, in the order in which they came on their connection. Never called for a source whose sound
         is not taken in."""

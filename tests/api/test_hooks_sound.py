@@ -17,6 +17,7 @@ from service.graph.driver import Graph
 from service.pipelines.meeting_tapes import Tapes
 from service.types.meeting import AudioEncoding, Heard, Speaker
 from tests.api.hook_builders import SENT, Backend, delivering
+from tests.graph.meeting_builders import meetings
 
 ZERO = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 ANA = Speaker("a", name="Ana Ruiz")
@@ -59,6 +60,7 @@ async def test_sound_is_in_files_when_it_is_acknowledged_and_goes_with_its_space
     assert len({t.stream.connection for t in found}) == 2
     assert [round(piece.start or 0.0, 3) for piece in found[0].pieces(ZERO)] == [n / 10 for n in range(20)]
     assert not await backend.inbox()
+    assert [meeting["sound_in"] for meeting in await meetings(backend.graph, space)] == [[tapes.place]]
     await backend.api.services.forget_space(space)
     assert not tapes.of(space, meeting_id(space, "loud", "m1"))
 
@@ -68,3 +70,4 @@ async def test_the_sound_of_a_source_that_is_not_listened_to_is_kept_nowhere(ser
     backend.configure("mute")
     await send(backend, "mute", [binary("m1", heard(1))])
     assert not Tapes(backend.api.services.settings.meetings_dir).of(space, meeting_id(space, "mute", "m1"))
+    assert [meeting.get("sound_in") for meeting in await meetings(backend.graph, space)] == [None]

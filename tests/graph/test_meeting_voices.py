@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from service.audio import decode
 from service.graph.deliveries import meeting_id, save_meetings
@@ -25,6 +26,7 @@ from service.pipelines.afterwards import Afterwards
 from service.pipelines.consents import record_consent
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest
+from service.pipelines.meeting import MeetingWorkConfig
 from service.pipelines.meeting_session import MeetingSessionConfig, WritesWith
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
@@ -365,3 +367,42 @@ async def test_with_the_login_of_who_opted_out_and_was_erased_nobody_is_listened
     assert any(turn["person"] for turn in found)
     kept = await graph.read(rows, KEPT_VOICES, space=space)
     assert kept and not {row["text"] for row in kept} & hers
+
+
+async def test_a_meeting_whose_sound_lies_elsewhere_is_left_to_who_has_it(graph: Graph, space: str, tmp_path: Path) -> None:
+    here, there = Tapes(tmp_path / "here"), Tapes(tmp_path / "there")
+    await send(there, space, frames(sample()))
+    await tell(graph, space)
+    noted = delivery(space, ended())
+    await graph.write(save_meetings, [noted], sound_in=there.place)
+    quick = MeetingsConfig(elsewhere=0.2)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, here), config=quick, listen=True) as without:
+        looking = asyncio.create_task(without.settle(PATIENCE))
+        while not [one for one in await meetings(graph, space) if one.get("sound_awaited")]:  # noqa: ASYNC110 - it works aside
+            await asyncio.sleep(0.05)
+        assert [one["status"] for one in await sessions(graph, space)] == ["open"]
+        async with a_worker(graph, space, tmp_path, using=listens_with(graph, there), config=quick, listen=True) as having:
+            await asyncio.gather(having.settle(PATIENCE), looking)
+    (session,), (meeting,) = await sessions(graph, space), await meetings(graph, space)
+    assert (session["status"], session.get("sound_lost"), meeting["status"]) == ("complete", None, "closed")
+    assert {t["label"] for t in await turns(graph, space) if t["person"]} == {"Ana Ruiz", "Bo"}
+    assert not {"sound_in", "sound_awaited", "sound_lost"} & {name for name, value in meeting.items() if value is not None}
+
+
+async def test_sound_that_nobody_brings_is_said_to_be_lost(
+    graph: Graph, space: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, gone = Tapes(tmp_path / "here"), Tapes(tmp_path / "gone").place
+    await tell(graph, space)
+    await graph.write(save_meetings, [delivery(space, ended())], sound_in=gone)
+    quick = MeetingsConfig(elsewhere=0.05)
+    work = MeetingWorkConfig(margin=0.0, for_sound=timedelta(seconds=1))
+    using = listens_with(graph, here)
+    async with a_worker(graph, space, tmp_path, using=using, config=quick, work=work, listen=True) as worker:
+        await worker.settle(PATIENCE)
+    (session,), (meeting,) = await sessions(graph, space), await meetings(graph, space)
+    assert (session["status"], session["sound_lost"], meeting["status"]) == ("complete", True, "closed")
+    assert meeting["sound_lost"] is not None
+    assert [turn["text"] for turn in await turns(graph, space)] == [f"Line {n}." for n in range(len(lines()))]
+    (told,) = [record.getMessage() for record in caplog.records if "without the sound" in record.getMessage()]
+    assert meeting["id"] in told and gone in told

@@ -127,3 +127,9 @@ async def test_what_nobody_closes_is_forgotten_after_its_time(tmp_path: Path) ->
     os.utime(tape.path, (old, old))
     assert (tapes.forget_expired(), kept(tapes)) == (1, [])
     assert kept(tapes, SoundFrom("home", "crm", "meeting 2", "c1")) == [b"some"]
+
+
+def test_who_shares_a_data_folder_has_one_place(tmp_path: Path) -> None:
+    assert len({Tapes(tmp_path / "shared").place for _ in range(3)}) == 1
+    assert Tapes(tmp_path / "other").place != Tapes(tmp_path / "shared").place
+    assert [file.name for file in (tmp_path / "shared").iterdir()] == ["place"]
