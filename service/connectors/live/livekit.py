@@ -114,8 +114,10 @@ def _said(
     text = segment["text"].text()
     if text is None:
         return
-    started = epoch(segment["startedAt"], 1000)
-    at = epoch(whole["at"], 1000) or delivery.received_at.timestamp()
+    started, told_at = epoch(segment["startedAt"], 1000), epoch(whole["at"], 1000)
+    if final and id is None and started is None and told_at is None:
+        raise whole["at"].refuse("when it was told, in milliseconds since 1970; without an id the same may be said twice")
+    at = told_at or delivery.received_at.timestamp()
     lasts = lasting(text) if length is None else length
     start = at - lasts if started is None or started > at else started
     end = at if started is None or length is None else min(at, start + length)

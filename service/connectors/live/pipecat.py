@@ -7,19 +7,33 @@ bot's process: nothing of Pipecat posts them, so what passes them on is yours. I
 (`"meeting"`) or in the URL (`?meeting=…`), and the frame by its class (`"frame": "TranscriptionFrame"`); it signs as our own
 webhooks do, or sends a secret `token:…` of the source (`Authorization: Bearer …`), or a token of ours as there.
 
-A frame's timestamp is when it was recognised, which is taken for when it had just been said. `user_id` is the transport's id of
-the participant. What the bot says itself is told as the bot's, a sentence at a time: an AggregatedTextFrame that will be
-spoken."""
+A frame's timestamp is when it was recognised, which is taken for when it had just been said. What has none (the bot's words) is
+of when it came; so that the bot's second "Okay." is not taken for the first told again, nor the first told again for a second,
+such a message has a webhook-id, or an `id` in itself. `user_id` is the transport's id of the participant. What the bot says
+itself is told as the bot's, a sentence at a time: an AggregatedTextFrame that will be spoken."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from service.connectors.declared import DeclaredLive, Signing, SpeakerScope, TimeBase, TimeUnit
 from service.connectors.files.fields import Field
 from service.connectors.live import Delivery, EventUnreadable, Read
-from service.connectors.live.bodies import at_iso, document, ending, id_of, is_true, keyed, meeting_of, posted_id, reading
+from service.connectors.live.bodies import (
+    at_iso,
+    document,
+    ending,
+    hashed,
+    id_of,
+    is_true,
+    keyed,
+    meeting_of,
+    posted_id,
+    reading,
+)
 from service.connectors.live.frames import base64_samples, rate_of
 from service.connectors.live.generic import verify_ours
 from service.connectors.live.signatures import WINDOW
@@ -67,7 +81,7 @@ class Pipecat:
         TimeBase.EPOCH,
         SpeakerScope.PARTICIPANT,
         utterance_ids=None,
-        repeats="partials of a participant until the final one",
+        repeats="webhook-id of a delivery, or a message's id; partials of a participant until the final one",
         signing=Signing.WEBHOOK_ID,
         replay_seconds=WINDOW,
         also=(Signing.TOKEN,),
@@ -79,23 +93,45 @@ class Pipecat:
     def read(self, delivery: Delivery) -> Read:
         with reading(NAME):
             whole = document(delivery, NAME)
-            events = tuple(_events(whole, delivery))
+            posted, id = posted_id(delivery, "webhook-id"), id_of(whole["id"])
+            same = hashed(id or posted, hashlib.sha256(delivery.body).hexdigest())
+            events = tuple(_events(whole, delivery, same, is_named=(id or posted) is not None))
             meeting = id_of(whole["meeting"]) or meeting_of(delivery, "meeting")
             if not events:
                 return Read(None, ())
             if meeting is None:
                 raise EventUnreadable(provider=NAME, place="meeting", what="missing; also no ?meeting=… in the URL")
-            return Read(meeting, keyed(meeting, events), delivery_key=posted_id(delivery, "webhook-id"))
+            return Read(meeting, keyed(meeting, events), delivery_key=posted or (same if id else None))
 
     def answer(self, delivery: Delivery, secrets: Sequence[str]) -> Mapping[str, object] | None:
         return None
 
 
-def _events(whole: Field, delivery: Delivery) -> Iterator[MeetingEvent]:
+def _events(whole: Field, delivery: Delivery, same: str, *, is_named: bool) -> Iterator[MeetingEvent]:
+    """`same`: what tells a message from others that say as much; `is_named`: it does, also where they say the same."""
     is_rtvi = whole["label"].value == "rtvi-ai"
     kind, told = (whole["type"].value, whole["data"]) if is_rtvi else (whole["frame"].value, whole)
-    at = at_iso(told["timestamp"]) or delivery.received_at
-    match FRAMES.get(kind) if isinstance(kind, str) else None:
+    what = FRAMES.get(kind) if isinstance(kind, str) else None
+    timed = at_iso(told["timestamp"])
+    for event in _told(what, told, timed or delivery.received_at):
+        if timed is not None or isinstance(event, Heard):
+            yield event
+            continue
+        if not is_named and told["timestamp"].text() is None and _may_come_again(event):
+            raise told["timestamp"].refuse(
+                "a time with a zone, or an `id` of the message, the same when it is sent again: "
+                "without either nobody knows whether it was said twice, or told twice"
+            )
+        yield replace(event, key=same)  # for when it came is another time whenever it comes
+
+
+def _may_come_again(event: MeetingEvent) -> bool:
+    """Whether the same may happen twice in a meeting, with as much to say of it."""
+    return isinstance(event, Joined | Left) or (isinstance(event, Uttered) and event.final)
+
+
+def _told(what: str | None, told: Field, at: datetime) -> Iterator[MeetingEvent]:
+    match what:
         case "final":
             yield from _said(told, at.timestamp(), final=True)
         case "partial":

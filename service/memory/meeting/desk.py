@@ -16,7 +16,6 @@ from service.memory.meeting.shelf import Draft, Shelf
 from service.memory.meeting.state import MeetingState, Origin, Utterance, Waiting
 from service.memory.meeting.turns import View, line_of, turns_of
 from service.memory.meeting.utterances import in_reason, is_newer, is_over, place_for, place_of, told_at, uid_of
-from service.types.audio import Segment
 from service.types.meeting import (
     NOBODY,
     Base,

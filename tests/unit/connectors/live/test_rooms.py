@@ -231,7 +231,9 @@ def test_a_livekit_text_stream_is_a_line() -> None:
     }
     found = read("livekit", told)
     assert said(found.events, SECOND) == [("ana@app", "hello world", -0.8, 0.0, False)]
-    anonymous = read("livekit", with_(told, attributes={"lk.transcription_final": "true"}))
+    nameless = with_(told, attributes={"lk.transcription_final": "true"})
+    assert refusal("livekit", nameless).facts["place"] == "at", "said again, it would be taken for a repeat"
+    anonymous = read("livekit", with_(nameless, at=MILLISECONDS))
     (line,) = anonymous.events
     assert isinstance(line, Uttered) and (line.id, line.slot, line.final) == (None, "ana@app", True)
 
@@ -308,11 +310,35 @@ def frame(kind: str, **more: Any) -> dict[str, Any]:
     return {"meeting": "m1", "frame": kind, **told, **more}
 
 
+BOT_SAYS = {"meeting": "m1", "frame": "AggregatedTextFrame", "text": "Okay."}
+
+
+def test_what_pipecats_bot_says_twice_is_said_twice_and_what_is_told_twice_once() -> None:
+    """Neither of its sentences has a time."""
+    rtvi = {"label": "rtvi-ai", "type": "bot-transcription", "data": {"text": "Okay."}}
+    later = NOW + timedelta(seconds=40)
+    for body in (BOT_SAYS, rtvi):
+        for connection in ("", "c"):
+
+            def told(id: str, body: Any = body, connection: str = connection, **more: Any) -> tuple[str | None, str]:
+                named = {"headers": {"webhook-id": id}} if not connection else {}
+                content = {**body, "id": id} if connection else body
+                found = read("pipecat", content, query={"meeting": "m1"}, connection=connection, **named, **more)
+                return found.delivery_key, found.events[0].key
+
+            first, second, again = told("1"), told("2", received_at=later), told("1", received_at=later)
+            assert first == again and None not in first and not set(first) & set(second)
+            assert str(refusal("pipecat", body, connection=connection).facts["place"]).endswith("timestamp")
+    joined = with_(frame("ParticipantJoined"), timestamp=None)
+    assert refusal("pipecat", joined).facts["place"] == "timestamp"
+    assert kinds(read("pipecat", with_(frame("InterimTranscriptionFrame"), timestamp=None)).events) == ["Uttered"]
+
+
 def test_pipecats_frames_tell_partials_finals_and_what_the_bot_says() -> None:
     partial, final = read("pipecat", frame("InterimTranscriptionFrame")), read("pipecat", frame("TranscriptionFrame"))
     assert said(partial.events, SECOND) == [("0c0d", "hello world", -0.8, 0.0, False)]
     assert said(final.events, SECOND) == [("0c0d", "hello world", -0.8, 0.0, True)]
-    (bot,) = read("pipecat", {"meeting": "m1", "frame": "AggregatedTextFrame", "text": "Good morning."}).events
+    (bot,) = read("pipecat", {**BOT_SAYS, "id": "7"}).events
     assert isinstance(bot, Uttered) and bot.speaker.is_bot and bot.speaker.handle == "bot"
     ends = [read("pipecat", {"meeting": "m1", "frame": name}) for name in ("StartFrame", "EndFrame", "LLMRunFrame")]
     assert [kinds(each.events) for each in ends] == [["Began"], ["Ended"], []]

@@ -10,7 +10,7 @@ from service.memory.meeting import Given, MeetingState, Outcome, advance, step
 from service.types.meeting import Base, Began, Ended, MeetingEvent, Spoke
 from tests.unit.memory.meeting.events import START, Told, says, turns_of, who
 
-HOURS, EVERY = 8, 8
+HOURS, EVERY = 8, 10
 """The latter in seconds: how often something is said."""
 MOST = 20.0
 """Seconds of CPU; it takes two to three."""
