@@ -72,6 +72,9 @@ class SessionType(Node):
     duration: float = strawberry.field(description="Length in seconds.")
     num_messages: int = strawberry.field(description="How many of its messages the viewer may read.")
     created_at: datetime = strawberry.field(description="When it was first written, UTC.")
+    sound_lost: bool = strawberry.field(
+        description="Of a meeting: sound of it lay where no service looked when it was closed, and was not listened to."
+    )
     session_id: strawberry.Private[str]
     reading: strawberry.Private[Reading]
 
@@ -94,6 +97,7 @@ class SessionType(Node):
             duration=session.duration,
             num_messages=session.num_messages,
             created_at=session.created_at,
+            sound_lost=session.sound_lost,
             session_id=session.id,
             reading=reading,
         )

@@ -57,6 +57,8 @@ class Session:
     duration: float
     num_messages: int
     created_at: datetime
+    sound_lost: bool = False
+    """Of a meeting: sound of it lay where nobody looked when it was closed, and was not listened to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from service.audio import decode
+from service.graph.access import read_scope
 from service.graph.deliveries import meeting_id, save_meetings
 from service.graph.driver import Graph, rows
 from service.graph.opt_outs import leave_account_marks
+from service.graph.sessions import get_session
 from service.graph.spaces import ensure_space
 from service.graph.write_people import save_person
 from service.identity.opt_outs import Marker
@@ -33,7 +35,7 @@ from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
 from service.pipelines.meetings import MeetingsConfig
 from service.types.audio import SAMPLE_RATE, Samples
 from service.types.meeting import AccountKey, AudioEncoding, Heard, SoundFrom, Speaker
-from service.types.people import Consent, ConsentPurpose, SpaceSettings
+from service.types.people import Assurance, Consent, ConsentPurpose, SpaceSettings, Viewer
 from tests import models
 from tests.graph.meeting_builders import (
     ANA,
@@ -402,7 +404,9 @@ async def test_sound_that_nobody_brings_is_said_to_be_lost(
         await worker.settle(PATIENCE)
     (session,), (meeting,) = await sessions(graph, space), await meetings(graph, space)
     assert (session["status"], session["sound_lost"], meeting["status"]) == ("complete", True, "closed")
-    assert meeting["sound_lost"] is not None
+    everything = Viewer(space, None, None, (), False, Assurance.TOKEN, reads_all=True)
+    shown = await graph.read(get_session, await graph.read(read_scope, everything), session["id"])
+    assert shown.sound_lost and meeting["sound_lost"] is not None
     assert [turn["text"] for turn in await turns(graph, space)] == [f"Line {n}." for n in range(len(lines()))]
     (told,) = [record.getMessage() for record in caplog.records if "without the sound" in record.getMessage()]
     assert meeting["id"] in told and gone in told
