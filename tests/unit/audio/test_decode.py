@@ -13,6 +13,8 @@ import pytest
 from service.audio import decode
 from service.types.audio import Samples
 
+CLUSTER, UNKNOWN_SIZE = bytes.fromhex("1f43b675"), bytes.fromhex("01ffffffffffffff")
+
 
 def a_tone(seconds: float = 1.0, *, rate: int = 16_000, hertz: float = 440.0, level: float = 0.3) -> Samples:
     times = np.arange(round(seconds * rate)) / rate
@@ -116,6 +118,26 @@ def test_what_browsers_and_telephones_record_is_decoded(tmp_path: Path, name: st
     half = written(tmp_path / f"half_{name}", path.read_bytes()[: path.stat().st_size * 2 // 3])
     if name not in ("a.m4a", "a.mp4"):  # whose index stands at the end: nothing can be read without it
         assert 0.5 < decode.probe(half).duration < 2.0
+
+
+def test_case_34_a_browsers_pieces_joined_from_the_first_on_are_heard_and_from_the_second_on_refused(tmp_path: Path) -> None:
+    """As MediaRecorder gives them: of no known size, and only the first has the header."""
+    output = av.open(str(tmp_path / "live.webm"), "w", options={"live": "1", "cluster_time_limit": "500"})
+    with output:
+        stream = output.add_stream("libopus", rate=48_000)
+        resampler = av.AudioResampler(format=stream.format, layout="mono", rate=48_000, frame_size=stream.frame_size or 960)
+        frame = av.AudioFrame.from_ndarray(a_tone(2.0)[None, :], format="flt", layout="mono")
+        frame.sample_rate = 16_000
+        for piece in [*resampler.resample(frame), *resampler.resample(None)]:
+            output.mux(stream.encode(piece))
+        output.mux(stream.encode(None))
+    head, *clusters = (tmp_path / "live.webm").read_bytes().split(CLUSTER)
+    assert len(clusters) > 2 and UNKNOWN_SIZE in head
+    pieces = [head + CLUSTER + clusters[0], *(CLUSTER + cluster for cluster in clusters[1:])]
+    assert decode.probe(written(tmp_path / "whole.webm", b"".join(pieces))).duration == pytest.approx(2.0, abs=0.1)
+    assert 0.3 < decode.probe(written(tmp_path / "first.webm", pieces[0])).duration < 1.0
+    with pytest.raises(decode.NotAudio, match="joined from the first piece on"):
+        decode.probe(written(tmp_path / "rest.webm", b"".join(pieces[1:])))
 
 
 @pytest.mark.parametrize(
