@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from tests.api.tenancy_plain import BOT, GUESSED, SAME, Line, Meeting, Plain
+from tests.api.tenancy_plain import BOT, GUESSED, PEOPLE, SAME, Line, Meeting, Plain
 
 Place = tuple[str, int]
 """A meeting's name, and the number of a line in it."""
@@ -122,8 +122,7 @@ class Oracle:
     def people(self) -> frozenset[str]:
         """As they are shown: who speaks or is spoken to in what may be read, and whoever asks."""
         if self._all:
-            everybody = {who for m in self.plain.meetings for who in (*present(m), *m.to_all)}
-            return frozenset(map(shown, everybody))
+            return frozenset(map(shown, PEOPLE))
         known: set[str | None] = {self.eyes.holder} if self.eyes.reads else set()
         for meeting, index, line in self.plain.lines():
             if (meeting.name, index) in self.readable:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphql import GraphQLObjectType, GraphQLSchema, is_required_argument
 
 from service.api.limits import Limits
 from service.api.schema import make_schema
+from service.api.tokens import account_id
+from service.graph.write_accounts import bind_account
+from service.graph.write_grants import revoke_grant, save_grant
+from service.types.meeting import AccountKey
 from tests.api.schema_values import needed
 from tests.api.schema_walk import Walk
 from tests.api.serving import Api
@@ -18,8 +24,12 @@ from tests.api.tenancy_oracle import Eyes
 from tests.api.tenancy_plain import BOT
 from tests.api.tenancy_secrets import ID, Asker, Secrets, traces
 from tests.api.tenancy_world import World
+from tests.granting import a_grant, let
+from tests.oidc_server import OidcServer
 
 SCHEMA: GraphQLSchema = make_schema(development=True)._schema
+assert SCHEMA.query_type is not None
+QUERY: GraphQLObjectType = SCHEMA.query_type
 WALK = Walk(SCHEMA, Limits.config.max_cost)
 WORDS = '"garden doctor operation present grandmother soup bread wardrobe spring brother dentist train"'
 TOGETHER = 4
@@ -80,6 +90,30 @@ def askers(api: Api, world: World, other: World) -> list[Asker]:
               Eyes(("somebody unknown",), oneself=None, holder=None, operator=True), account=other.account("ana")),
         Asker("ana of the other space", other, token("ana", of=other, person_id=other.person("ana")),
               Eyes(("ana",), oneself="ana", holder="ana"), account=other.account("ana")),
+    ]  # fmt: skip
+
+
+async def outsiders(api: Api, world: World, idp: OidcServer) -> list[Asker]:
+    """Kinds for which more than a token must be there: who has none, in the space that the server takes those for; leave that
+    has ended or was taken back; and a login of `idp`, bound to Ben."""
+    graph, space, now = world.services.graph, world.space, datetime.now(UTC)
+    login = AccountKey(idp.issuer, "login-of-ben")
+    await graph.write(bind_account, space, login, world.person("ben"), actor="admin", why="why login", at=now)
+    ended = a_grant(space, "late assistant", world.person("ana"))
+    await graph.write(save_grant, replace(ended, at=now - timedelta(days=2), until=now - timedelta(days=1)))
+    (taken,) = await let(graph, space, "former assistant", [world.person("ana")])
+    await graph.write(revoke_grant, space, taken, actor="ana", why="why not", at=now)
+    acting = {"x-voicegraph-acting-for": world.person("ana")}
+
+    def without_leave(name: str) -> Asker:
+        return Asker(f"{name} for ana", world, api.token(name, space=space), Eyes(reads=False), acting, world.account(name))
+
+    return [
+        Asker("nobody at all", world, None, Eyes()),
+        without_leave("late assistant"),
+        without_leave("former assistant"),
+        Asker("ben by a provider's login", world, idp.token(login.subject), Eyes(("ben",), oneself="ben", holder="ben"),
+              account=account_id(space, login.issuer, login.subject)),
     ]  # fmt: skip
 
 
@@ -158,24 +192,32 @@ def arguments(ids: Ids) -> dict[str, list[str]]:
 
 def ways(given: Mapping[str, list[str]], *, only: Sequence[str] | None = None, each: int | None = None) -> Iterator[str]:
     """Every way through the schema, several in a request. `only`: of these root fields; `each`: some ways of each of them."""
-    query = SCHEMA.query_type
-    assert query is not None
-    counted: dict[str, int] = {}
-    given = {**needing(query), **given}
-    some: list[str] = []
+    counted: Counter[str] = Counter()
+    some = []
+    for name, way in WALK.queries(QUERY, {**needing(QUERY), **given}):
+        counted[name] += 1
+        if (only is None or name in only) and (each is None or counted[name] <= each):
+            some.append(way)
+    return _requests(some)
+
+
+def every_field(given: Mapping[str, list[str]]) -> Iterator[str]:
+    """From every root field every field of every type below it, if not every way there: a third of what all ways cost."""
+    return _requests([way for _, way in WALK.covering(QUERY, {**needing(QUERY), **given})])
+
+
+def _requests(some: Sequence[str]) -> Iterator[str]:
+    together: list[str] = []
     spent = 0
-    for name, way in WALK.queries(query, dict(given)):
-        counted[name] = counted.get(name, 0) + 1
-        if (only is not None and name not in only) or (each is not None and counted[name] > each):
-            continue
+    for way in some:
         cost = WALK.cost(way)
-        if some and (len(some) == TOGETHER or spent + cost > WALK.max_cost):
-            yield _request(some)
-            some, spent = [], 0
-        some.append(way)
+        if together and (len(together) == TOGETHER or spent + cost > WALK.max_cost):
+            yield _request(together)
+            together, spent = [], 0
+        together.append(way)
         spent += cost
-    if some:
-        yield _request(some)
+    if together:
+        yield _request(together)
 
 
 def needing(root: GraphQLObjectType) -> dict[str, list[str]]:
