@@ -81,6 +81,8 @@ class NewMessage:
     """Of its images' captions; empty where they are not embedded."""
     doubts: tuple[str, ...] = ()
     """As on Message."""
+    only_told: bool = False
+    """Nobody listened to it for this: where it is written already, what was heard of it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,9 @@ SAVE_MESSAGES = """
 MATCH (s:Session {space: $space, id: $session_id})
 UNWIND $messages AS row
 MERGE (m:Message {id: row.id})
-ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id
+ON CREATE SET m.space = $space, m.created_at = datetime(), m.session_id = $session_id, m += row.heard
 SET m += CASE WHEN m.erased_at IS NULL THEN row.properties ELSE {} END
+SET m += CASE WHEN m.erased_at IS NULL AND NOT row.only_told THEN row.heard ELSE {} END
 MERGE (m)-[:IN_SESSION]->(s)
 WITH s, m, row WHERE m.erased_at IS NULL
 MERGE (l:LocalSpeaker {id: row.local_speaker})
@@ -297,6 +300,8 @@ async def _save_messages(tx: Tx, batch: Batch) -> None:
             "id": m.id,
             "local_speaker": m.local_speaker,
             "label": m.turn.track,
+            "heard": _heard_properties(m.turn),
+            "only_told": m.only_told,
             "properties": _message_properties(m, batch.embedder),
         }
         for m in batch.messages
@@ -319,15 +324,20 @@ def _message_properties(message: NewMessage, embedder: str | None) -> dict[str, 
         "start": turn.segment.start,
         "end": turn.segment.end,
         "said_at": message.said_at,
+        "provenance": message.provenance,
+        "doubts": list(message.doubts) or None,
+        **{embedding_property(embedder, view): vector.tolist() for view, vector in message.vectors.items() if embedder},
+    }
+
+
+def _heard_properties(turn: SpeakerTurn) -> dict[str, Any]:
+    return {
         "net_speech": float(turn.net_speech),
         "overlapped": float(turn.overlapped),
         "level_dbfs": turn.quality.level_dbfs if turn.quality else None,
         "snr_db": turn.quality.snr_db if turn.quality else None,
         "bandwidth_hz": turn.quality.bandwidth_hz if turn.quality else None,
         "channel": turn.channel,
-        "provenance": message.provenance,
-        "doubts": list(message.doubts) or None,
-        **{embedding_property(embedder, view): vector.tolist() for view, vector in message.vectors.items() if embedder},
     }
 
 

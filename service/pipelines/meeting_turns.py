@@ -101,6 +101,7 @@ def messages_of(turns: Sequence[TurnThere], provenance: str, embedder: TextEmbed
             provenance=provenance,
             vectors={"turn": vectors[turn.text]} if turn.text in vectors else {},
             doubts=turn.doubts,
+            only_told=True,
         )
         for turn in turns
     ]

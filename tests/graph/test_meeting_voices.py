@@ -158,6 +158,33 @@ async def test_who_speaks_is_heard_in_the_mixed_sound_and_the_sound_is_gone(grap
     assert session["status"] == "complete"
 
 
+HEARD = """
+MATCH (m:Message {space: $space})
+RETURN m.text AS text, m {.net_speech, .snr_db, .level_dbfs, .bandwidth_hz, .overlapped, .channel, .speaker_id} AS heard
+ORDER BY m.index
+"""
+COUNTS = "MATCH (p:Person {space: $space}) RETURN p.id AS id, p.net_speech AS net_speech, p.num_turns AS num_turns ORDER BY id"
+
+
+async def test_what_was_heard_of_a_turn_stays_when_its_text_is_put_right_later(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    tapes = Tapes(tmp_path / "meetings")
+    await send(tapes, space, frames(sample()))
+    await tell(graph, space)
+    async with a_worker(graph, space, tmp_path, using=listens_with(graph, tapes), listen=True) as worker:
+        await worker.settle(PATIENCE)
+        before, counted = await graph.read(rows, HEARD, space=space), await graph.read(rows, COUNTS, space=space)
+        assert counted and all(row["heard"]["net_speech"] > 0 for row in before if row["heard"]["speaker_id"])
+        who, start, end = lines()[0]
+        await deliver(graph, space, said(who, "Line 0, put right.", start, end), at=70.0)
+        await worker.settle(PATIENCE)
+    after = await graph.read(rows, HEARD, space=space)
+    assert after[0]["text"] == "Line 0, put right."
+    assert [row["heard"] for row in after] == [row["heard"] for row in before]
+    assert await graph.read(rows, COUNTS, space=space) == counted
+
+
 async def test_each_is_heard_in_their_own_stream(graph: Graph, space: str, tmp_path: Path) -> None:
     whole, tapes = sample(), Tapes(tmp_path / "meetings")
     for who in (ANA, BO):
