@@ -1,9 +1,9 @@
 """Does the service stand what people send who mean harm? 5,000 requests over HTTP to a service as a user starts it: no fault of
-its own, nothing of others, and no more memory at the end than after the first 500.
+its own, nothing of others, and no more memory at the end than after the first 500. Then 700 websockets.
 
-`python -m tests.bench.trust --parts hostile [--quick] [--json PATH]`; part of NAME=trust. tests/hostile/requests.py has what is
-sent. Rates are not limited here, or most would end at that. With NEO4J_URI the server of that address is used, in two spaces
-that are forgotten again; without, one is started."""
+`python -m tests.bench.trust --parts hostile [--quick] [--json PATH]`; part of NAME=trust. tests/hostile/requests.py and
+sockets.py have what is sent. Rates are not limited here, or most would end at that. With NEO4J_URI the server of that address is
+used, in two spaces that are forgotten again; without, one is started."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ from tests.bench.connector_webhook import _neo4j
 from tests.bench.report import Report
 from tests.hostile.requests import Sent
 from tests.hostile.siege import House, Tally, besiege, furnished, remembered
+from tests.hostile.sockets import beset, take_deliveries, talks
 from tests.models import CACHE
 
 REQUESTS, QUICK_REQUESTS = 5_000, 570
+TALKS, QUICK_TALKS = 700, 140
 WARM = 500
 """Requests after which models are loaded and caches full."""
 AT_ONCE = 4
@@ -39,25 +41,31 @@ WHERE = "hostile"
 
 def run(report: Report, *, quick: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="voicegraph-bench-") as folder, _neo4j(Path(folder)) as (config, _):
-        asyncio.run(_run(report, Path(folder), config, QUICK_REQUESTS if quick else REQUESTS))
+        some = (QUICK_REQUESTS, QUICK_TALKS) if quick else (REQUESTS, TALKS)
+        asyncio.run(_run(report, Path(folder), config, *some))
 
 
-async def _run(report: Report, folder: Path, config: GraphConfig, n: int) -> None:
+async def _run(report: Report, folder: Path, config: GraphConfig, n: int, num_talks: int) -> None:
     space, elsewhere = f"hostile-{fresh()}", f"hostile-{fresh()}"
     graph = await Graph.open(config)
     try:
         house = await furnished(graph, space, elsewhere, folder / "tokens.json")
+        take_deliveries(folder / "hooks.toml", elsewhere)
+        over_sockets = Tally()
         before = await remembered(graph, space)
         async with _service(folder, config, space) as (url, service):
             tally, grown = await _send(url, service, house, n)
+            some = list(talks(house.hostile(SEED), num_talks))
+            await beset(url.replace("http", "ws", 1), house, some, over_sockets, at_once=AT_ONCE)
         written = await remembered(graph, space) != before
     finally:
         for one in (space, elsewhere):
             await forget_space(graph, one)
         await graph.close()
-    _tell(tally)
-    report.add("server_errors", WHERE, "ours", len(tally.faults), "count", tally.answered)
-    report.add("leaks", WHERE, "ours", len(tally.leaks), "count", tally.answered)
+    for where, one in ((WHERE, tally), (f"{WHERE}/sockets", over_sockets)):
+        _tell(one)
+        report.add("server_errors", where, "ours", len(one.faults), "count", one.answered)
+        report.add("leaks", where, "ours", len(one.leaks), "count", one.answered)
     report.add("written", WHERE, "ours", int(written), "count", tally.answered)
     report.add("rss_growth_mb", WHERE, "ours", grown, "MB", n - WARM)
 
