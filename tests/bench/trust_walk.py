@@ -39,6 +39,8 @@ TIMED, QUICK_TIMED = 2_000, 400
 COMPARED = ("ana", "finn", "who only ingests", "who reads all", "the administrator", "assistant for ana", "ana heard by cleo")
 QUICK_COMPARED = ("finn",)
 """As whom ids of hidden things are given."""
+ENOUGH = 60
+"""Requests of one way, half of them for each: by chance alone the AUC of so many is off 0.5 by 0.075 (one standard error)."""
 WARM = 40
 """Requests before any is timed."""
 SEED = 8
@@ -176,8 +178,17 @@ async def _time(report: Report, api: Api, secrets: Secrets, world: World, everyb
     total = sum(n for _, n in each.values())
     mean = sum(value * n for value, n in each.values()) / total
     report.add("auc", "forbidden_or_missing", "ours", mean, "share", total)
+    (label, way), (value, n) = worst(each)
+    report.add("auc_worst", f"forbidden_or_missing/{label}: {way.format('id')}", "ours", value, "share", n)
     for (label, way), (value, n) in sorted(each.items(), key=lambda one: -abs(one[1][0] - 0.5))[:3]:
         report.add("auc", f"forbidden_or_missing/{label}: {way.format('id')}", "ours", value, "share", n)
+
+
+def worst(each: Mapping[tuple[str, str], tuple[float, int]]) -> tuple[tuple[str, str], tuple[float, int]]:
+    """The way whose times tell most, with its AUC and number of requests; of those with ENOUGH of these, if any has. The mean
+    of all would hide a single way that leaks."""
+    some = {way: found for way, found in each.items() if found[1] >= ENOUGH} or each
+    return max(some.items(), key=lambda one: abs(one[1][0] - 0.5))
 
 
 def auc(missing: Sequence[float], hidden: Sequence[float]) -> float:
