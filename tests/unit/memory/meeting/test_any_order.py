@@ -52,7 +52,7 @@ def meetings(draw: st.DrawFn) -> list[Delivery]:
             piece = text[: (part + 1) * 4]
             partly = {**names, "id": f"u{number}:pending"} if how == "slot" else names
             sent.append((start + 0.1 * part, says(speaker, piece, start, end, final=False, revision=part, **partly)))
-        final = says(speaker, text, start, end, source=draw(st.sampled_from(["platform", "caption"])), **names)
+        final = says(speaker, text, start, end, source=draw(st.sampled_from(["platform", "caption", "transcript"])), **names)
         sent.append((end, in_time(final) if draw(st.booleans()) else final))
         if draw(st.booleans()):
             sent.append((end, spoke(draw(st.sampled_from(SPEAKERS)), round(start + draw(st.floats(-1.0, 2.0)), 2), end)))
