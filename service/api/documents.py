@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from graphql import DocumentNode, parse
+from graphql import DocumentNode, GraphQLError, parse
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.schema import validate_document
 
@@ -60,7 +61,10 @@ class Prepared(SchemaExtension):
         if context.query and context.graphql_document is None:
             known = self._documents.find(context.query)
             self._found = known is not None
-            context.graphql_document = known or parse(context.query, **context.parse_options)
+            with suppress(
+                GraphQLError
+            ):  # Strawberry meets it again and tells it; on a websocket it only logs what is raised here
+                context.graphql_document = known or parse(context.query, **context.parse_options)
         yield
 
     def on_validate(self) -> Iterator[None]:
@@ -70,8 +74,11 @@ class Prepared(SchemaExtension):
         if self._found:
             context.pre_execution_errors = []
         else:
-            refuse_repeats(document)
-            context.pre_execution_errors = validate_document(context.schema._schema, document, context.validation_rules)
+            try:
+                refuse_repeats(document)
+                context.pre_execution_errors = validate_document(context.schema._schema, document, context.validation_rules)
+            except GraphQLError as error:
+                context.pre_execution_errors = [error]
             if not context.pre_execution_errors and context.query:
                 self._documents.keep(context.query, document)
         yield

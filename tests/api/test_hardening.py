@@ -219,6 +219,34 @@ async def test_what_is_no_message_ends_a_websocket(api: Api) -> None:
             assert await socket.closed() == 4400, message[:80]
 
 
+REFUSED = {
+    "{ space { " + "name " * 900 + "} }": "too_many_repeats",
+    "{ " + "space { name } " * 70 + "}": "too_many_repeats",
+    "{ " + " ".join(f"a{number}: space {{ name }}" for number in range(30)) + " }": "too_many_aliases",
+}
+UNREADABLE = ("{ " + "x " * 2_500 + "}", "{ secretly", "{ space } " + "secretly" * 100)
+
+
+async def test_what_is_refused_on_a_websocket_is_told_there_and_stands_in_no_log(
+    api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    payload = {"authorization": f"Bearer {api.token()}"}
+    for query, refusal in REFUSED.items():
+        async with api.socket(payload) as socket:
+            await socket.receive()
+            ((error,),) = await socket.results("1", query)
+            assert error["extensions"]["code"] == refusal, query[:40]
+    for query in UNREADABLE:
+        async with api.socket(payload) as socket:
+            await socket.receive()
+            await socket.subscribe("1", query)
+            assert await socket.closed() == 4400, query[:40]
+    async with api.socket(payload) as socket:  # gone before it is answered
+        await socket.receive()
+        await socket.subscribe("1", "{ people { totalCount } }")
+    assert "secretly" not in caplog.text and "Traceback" not in caplog.text and "incident" not in caplog.text
+
+
 async def test_the_same_fields_again_and_again_are_refused_before_they_are_compared(api: Api) -> None:
     for query in ("{ space { " + "name " * 900 + "} }", "{ " + "space { name } " * 70 + "}"):
         assert await api.code(query) == "too_many_repeats"
@@ -233,6 +261,18 @@ async def test_a_head_that_is_too_long_or_too_slow_ends_the_connection(api: Api,
         assert (await asyncio.wait_for(reader.read(), 10))[:12] == answer
         writer.close()
     assert "errors" not in await api.post("{ space { name } }", api.token(), {"x-filler": "y" * 16_000})
+
+
+async def test_a_websocket_whose_head_cannot_be_read_is_refused_and_not_kept(api: Api) -> None:
+    for headers in ({"x-filler": "y" * 9_000}, {f"x-{number}": "y" for number in range(140)}):
+        for path in ("/graphql", "/stream", "/nowhere"):
+            with pytest.raises(websockets.InvalidStatus) as closed:
+                async with (
+                    asyncio.timeout(10),
+                    websockets.connect(f"ws://127.0.0.1:{api.port}{path}", additional_headers=headers),
+                ):
+                    pass
+            assert closed.value.response.status_code == 431
 
 
 async def test_one_address_keeps_no_more_requests_unfinished_than_others_can_bear(
