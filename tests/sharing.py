@@ -14,7 +14,12 @@ SERVER_DIRECTORY = pytest.StashKey[Path]()
 
 TOGETHER = {
     "services": ("tests/api/", "tests/graph/test_retention.py"),  # a service that starts sweeps what has had its time
-    "own server": ("tests/graph/test_ingest_broken_off.py", "tests/graph/test_migrate.py", "tests/graph/test_server.py"),
+    "own server": (
+        "tests/graph/test_ingest_broken_off.py",
+        "tests/graph/test_meetings_neo4j_killed.py",
+        "tests/graph/test_migrate.py",
+        "tests/graph/test_server.py",
+    ),
     "exports": (  # models are exported into `model_cache`
         "tests/graph/test_ingest_models.py",
         "tests/unit/audio/test_diarise.py",
