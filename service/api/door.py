@@ -31,6 +31,10 @@ MAY_BE_SENT = ("authorization", "content-type", "x-voicegraph-acting-for", "x-vo
                "x-voicegraph-heard-by-voices")  # fmt: skip
 
 
+MAX_REASON = 123
+"""Bytes of the reason with which a websocket is closed (RFC 6455 §5.5)."""
+
+
 class Door:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -46,6 +50,8 @@ class Door:
             started = True
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 _add_headers(MutableHeaders(scope=message), scope)
+            if message["type"] == "websocket.close":
+                message["reason"] = _short(message.get("reason") or "")
             await send(message)
 
         try:
@@ -59,6 +65,11 @@ class Door:
                 raise BrokenOff(f"incident {number}") from None
             else:
                 await _unexpected(number)(scope, receive, guarded)
+
+
+def _short(reason: str) -> str:
+    """As much as a close frame holds: Strawberry's quote what was sent, however long that is."""
+    return reason.encode(errors="replace")[:MAX_REASON].decode(errors="ignore")
 
 
 class BrokenOff(Exception):

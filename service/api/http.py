@@ -13,7 +13,6 @@ from typing import Any
 from cross_web import AsyncHTTPRequestAdapter
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from graphql import GraphQLError
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,8 +40,6 @@ from service.graph.spaces import find_space
 from service.types.people import VoiceAccess
 
 BY_POST = frozenset({OperationType.QUERY, OperationType.MUTATION})
-MAX_REASON = 123
-"""Bytes of the reason with which a websocket is closed."""
 TOO_OFTEN = 4429
 """Closes a websocket whose messages come too often; as that of a stream does."""
 
@@ -122,12 +119,6 @@ class _Handler(BaseGraphQLTransportWSHandler[Context, None]):
         assert isinstance(self.view, _Router)
         async with asyncio.timeout(self.view.operation_seconds):
             await BaseGraphQLTransportWSHandler.run_operation(alone, operation)
-
-    @staticmethod
-    def _get_pre_execution_close_reason(error: GraphQLError) -> str | None:
-        """As long as a close frame can hold it (RFC 6455 §5.5): a syntax error quotes as much of a query as it likes."""
-        reason = BaseGraphQLTransportWSHandler._get_pre_execution_close_reason(error)
-        return reason and reason.encode(errors="replace")[:MAX_REASON].decode(errors="ignore")
 
     async def handle_task_exception(self, error: Exception) -> None:
         """Nobody is left to be told that a connection has ended; all else is an incident, since the words of an error, which

@@ -207,6 +207,7 @@ NO_MESSAGES = (
     '{"type": "subscribe", "id": "1", "payload": 3}',
     '{"type": "subscribe", "id": "1", "payload": {"query": 3}}',
     "[" * 100_000,
+    json.dumps({"type": "é" * 1_000}),
 )
 
 
