@@ -244,9 +244,7 @@ def server_of(app: FastAPI, http: HttpConfig, trusted_proxies: str = "") -> Serv
     from service.api.wire import server_options
 
     limits = server_options(trusted_proxies)
-    return uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", ws="websockets-sansio", ws_max_size=http.max_body_bytes, **limits)
-    )
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning", ws_max_size=http.max_body_bytes, **limits))
 
 
 @asynccontextmanager

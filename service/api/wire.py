@@ -14,6 +14,7 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from service.api.rates import network_of
 
@@ -141,6 +142,17 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.close()
 
 
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """uvicorn's protocol, for which a handshake that it cannot read (a header of more than 8 KB, or more than 128) ends the
+    connection: it was neither answered nor closed, and nothing counts it."""
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.transport.is_closing():
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+
+
 def _add(counts: Counter[str], address: str, number: int) -> None:
     counts[address] += number
     if not counts[address]:
@@ -161,6 +173,7 @@ def server_options(trusted_proxies: str) -> dict[str, Any]:
     """What uvicorn is told beside the application: nobody's X-Forwarded-For is believed but that of `trusted_proxies`."""
     return {
         "http": BoundedHttp,
+        "ws": BoundedSocket,
         "limit_concurrency": MAX_AT_ONCE,
         "server_header": False,
         "access_log": False,
