@@ -2,8 +2,8 @@
 its own, nothing of others, and no more memory at the end than after the first 500. Then 700 websockets.
 
 `python -m tests.bench.trust --parts hostile [--quick] [--json PATH]`; part of NAME=trust. tests/hostile/requests.py and
-sockets.py have what is sent. Rates are not limited here, or most would end at that. With NEO4J_URI the server of that address is
-used, in two spaces that are forgotten again; without, one is started."""
+sockets.py have what is sent. Rates are not limited here, or most would end at that. With NEO4J_URI the server there is used, in
+two spaces that are forgotten again; without, one is started."""
 
 from __future__ import annotations
 
