@@ -149,7 +149,7 @@ class Ledger:
                 continue
             try:
                 yield _line(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 if number == len(lines):
                     return
                 raise LedgerUnreadable(path=self.path, line=number) from error
