@@ -119,13 +119,14 @@ def with_names(recording: Recorded) -> Recorded:
 
 
 def rehearsed(recording: Recorded, manner: Manner) -> list[Sending]:
-    """What is sent when, in that order: pure, and by its seed the same each time."""
+    """What is sent when, in that order: pure, and by its seed the same each time. A recording has ids of its own, so that of
+    another one of the same meeting nothing is taken for a repeat."""
     chance = random.Random(manner.seed)
     sendings = []
     for number, step in enumerate(recording.steps):
         for copy in range(1 + (chance.random() < manner.duplicate)):
             late = chance.uniform(0, manner.shuffle)
-            id = derived("replayed", recording.meeting, str(number), str(copy))
+            id = derived("replayed", recording.meeting, str(number), repr(step.event), str(copy))
             sendings.append(Sending((step.after + late) / manner.speed, step.event, id, copy, chance.random() < manner.drop))
     return sorted(sendings, key=lambda sending: sending.after)
 

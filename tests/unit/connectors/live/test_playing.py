@@ -115,6 +115,12 @@ def test_by_its_seed_a_rehearsal_is_the_same_each_time() -> None:
     assert sendings[-1].after <= (38.4 + 20) / 10
 
 
+def test_another_recording_of_a_meeting_is_no_repeat_of_the_first_but_for_what_both_say() -> None:
+    first, other = (recorded(lines(said(1.0), said(2.0, text=text))) for text in ("Good.", "Bye."))
+    ids, others = ([sending.id for sending in rehearsed(one, Manner())] for one in (first, other))
+    assert ids[0] == others[0] and ids[1] != others[1]
+
+
 def test_in_good_manner_it_is_as_it_was() -> None:
     told = read_recorded(EXAMPLE)
     sendings = rehearsed(told, Manner(speed=2))
