@@ -61,9 +61,8 @@ class Prepared(SchemaExtension):
         if context.query and context.graphql_document is None:
             known = self._documents.find(context.query)
             self._found = known is not None
-            with suppress(
-                GraphQLError
-            ):  # Strawberry meets it again and tells it; on a websocket it only logs what is raised here
+            # Strawberry meets it again and tells it; on a websocket it only logs what is raised here.
+            with suppress(GraphQLError):
                 context.graphql_document = known or parse(context.query, **context.parse_options)
         yield
 
