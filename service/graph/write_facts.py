@@ -68,7 +68,7 @@ ORDER BY s.started_at, id
 SAVE_FACTS = """
 UNWIND $facts AS row
 MATCH (s:Session {space: $space, id: $session_id}) WHERE NOT row.id IN coalesce(s.erased_facts, [])
-  AND (EXISTS { MATCH (:Fact {id: row.id}) } OR NOT any(id IN row.evidence WHERE id IN coalesce(s.erased_sources, [])))
+  AND (EXISTS { MATCH (:Fact {id: row.id}) } OR NOT row.evidence[0] IN coalesce(s.erased_sources, []))
 MATCH (m:Message {space: $space, session_id: $session_id}) WHERE m.id IN row.evidence AND m.erased_at IS NULL
   AND NOT EXISTS { MATCH (m)<-[:SPEAKS]-(p:Person) WHERE p.tombstone }
   AND NOT EXISTS { MATCH (e:Erasure {space: $space, subject: m.id}) WHERE e.kind = 'message' }
@@ -89,7 +89,10 @@ RETURN DISTINCT f.id AS id
 """
 
 FORGET_OTHER_FACTS = """
+MATCH (s:Session {space: $space, id: $session_id})
+WITH [id IN coalesce(s.erased_sources, []) WHERE id IN $turns] AS kept
 MATCH (f:Fact {session_id: $session_id, space: $space}) WHERE NOT f.id IN $ids
+  AND NOT EXISTS { MATCH (f)-[:EVIDENCED_BY {role: 'source'}]->(m:Message) WHERE m.id IN kept }
 OPTIONAL MATCH (f)-[:FOR]->(a:Audience)
 WITH f, a.id AS audience
 DETACH DELETE f
@@ -144,9 +147,9 @@ async def save_facts(
     """Write these facts with their evidence and audience; `vectors`: statement → embedding, in the space `embedder`.
 
     A fact that rests on a message which is not (any more) of this session is not written, nor one that is erased, or rests on
-    what is, or is hidden to be. Of a message that a fact was erased of, and with it as context, none is written that is not
-    there already: what is erased might be said again in other words, and be of another kind in them. What else such a message
-    says is then only known as it was read before."""
+    what is, or is hidden to be. Of a message that a fact was erased of none is written that is not there already: what is
+    erased might be said again in other words, and be of another kind in them. What else such a message says is then only known
+    as it was read before (`finish_facts` leaves it). One of another message with it as context is written."""
     await lock_space(tx, space)
     properties = [_properties(fact, extractor, embedder, vectors or {}) for fact in facts]
     batch = [
@@ -160,14 +163,16 @@ async def save_facts(
 async def finish_facts(
     tx: Tx, space: str, session: SessionToRead, session_id: str, facts: Sequence[Fact], extractor: str
 ) -> bool:
-    """Whether the session has these facts and no others, and says whose they are: not where it is not complete any more, or
-    something else was said in it, or by another, than in `session`, which they were read from."""
+    """Whether the session has these facts and says whose they are: not where it is not complete any more, or something else was
+    said in it, or by another, than in `session`, which they were read from. It has no others but those of turns that a fact was
+    erased of: nothing in other words takes their place."""
     await lock_space(tx, space)
     now = await _find_session_to_read(tx, space, session_id)
     if now is None or _told(now) != _told(session):
         return False
     ids = sorted({fact_id(fact) for fact in facts})
-    left = await rows(tx, FORGET_OTHER_FACTS, space=space, session_id=session_id, ids=ids)
+    turns = [turn.message_id for turn in now.turns]
+    left = await rows(tx, FORGET_OTHER_FACTS, space=space, session_id=session_id, ids=ids, turns=turns)
     await forget_unused(tx, space, [row["audience"] for row in left if row["audience"]])
     await tx.run(SAVE_FACTS_BY, space=space, session_id=session_id, extractor=extractor)
     return True

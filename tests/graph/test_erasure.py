@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,13 @@ from service.graph.messages import list_messages
 from service.graph.paging import Page
 from service.graph.receipts import SessionErased
 from service.graph.write_facts import fact_id, save_facts
+from service.graph.write_meetings import Changes, save_changes
 from service.graph.write_sessions import SessionBusy
 from service.pipelines.erasure_ledger import Entry, Ledger
+from service.pipelines.facts import RememberFacts
 from service.pipelines.receipts import WITH_ITS_OWN, portable, verified
 from service.types.erasure import Erasing, Erasure, Subject, SubjectKind
-from service.types.facts import Fact, FactKind
+from service.types.facts import Fact, FactKind, FactTurn
 from service.types.ids import fresh
 from service.types.meeting import AccountKey
 from service.types.people import Assurance, Viewer
@@ -87,7 +91,10 @@ DELETE in
 """
 LINKED = "MATCH (s:Schema {space: $space})-[:MACRO]->(other:Schema) RETURN other.id AS id"
 TURNS = "MATCH (p:Person {space: $space})-[:SPEAKS]->(m:Message) RETURN m.id AS id, p.id AS of"
-OF_A_TURN = "MATCH (f:Fact {space: $space})-[:EVIDENCED_BY]->(:Message {id: $melon}) RETURN f.id AS id"
+OF_A_TURN = "MATCH (f:Fact {space: $space})-[:EVIDENCED_BY]->(:Message {id: $melon}) RETURN f.statement AS statement"
+SAID_IN = """
+MATCH (f:Fact {space: $space})-[:EVIDENCED_BY {role: 'source'}]->(:Message {id: $message}) RETURN f.statement AS statement
+"""
 SENT = """
 CREATE (:Job {id: $space + '/sent', space: $space, created_at: datetime(), kind: 'ingest', key: 'h', account: $account,
               status: 'complete', result: '{}'})
@@ -211,7 +218,8 @@ async def kill_a_sweep(household: Household, config: GraphConfig, *, after: int)
 
 
 async def read_again(household: Household) -> set[str]:
-    """Ids of the facts of Cleo's turn on Monday, once others have read it, in other words and kinds, and with the next."""
+    """Statements of the facts that rest on Cleo's turn on Monday, once others have read it, in other words and kinds, and with
+    Ben's."""
     space, melon = household.space, message(household.space, "monday", 4)
     worded = [
         Fact("{speaker} had a melon, a sweet one, with them", FactKind.STATEMENT, melon),
@@ -219,7 +227,7 @@ async def read_again(household: Household) -> set[str]:
         Fact("the sweet melon was {speaker}'s", FactKind.STATEMENT, message(space, "monday", 3), context=(melon,)),
     ]
     await household.graph.write(save_facts, space, session_id(space, "monday"), worded, extractor="model:x")
-    return {row["id"] for row in await told(household, OF_A_TURN, melon=melon)}
+    return {row["statement"] for row in await told(household, OF_A_TURN, melon=melon)}
 
 
 async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(household: Household) -> None:
@@ -237,7 +245,8 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
     assert first.receipt and first.receipt == second.receipt, "two processes sweep it: there is one receipt"
     await graph.write(save_facts, space, session_id(space, "monday"), [fact], extractor="test")
     assert fact_id(fact) not in await nodes(household), "read again, it is made no more"
-    assert await read_again(household) == {f"{space}/plain"}, "nor in other words, and what was read beside it stays"
+    there = {"{speaker} brought a melon", "the sweet melon was {speaker}'s"}
+    assert await read_again(household) == there, "nor in other words of its turn, and what was read beside it stays"
 
     hers = message(space, "monday", 0)
     await graph.write(changes, LINK, space=space, melon=message(space, "monday", 4))
@@ -258,6 +267,45 @@ async def test_a_session_a_message_and_a_fact_go_with_what_was_made_of_them(hous
     assert all(row["has"] for row in await told(household, CONTEXTS))
     with pytest.raises(SessionErased, match=done.receipt.id):
         await ingest(graph, space, "monday", MONDAY)
+
+
+@dataclass
+class InWords:
+    """Two facts of every turn in these words, with the turn before as their context."""
+
+    name: str
+
+    async def __call__(self, turns: tuple[FactTurn, ...], dropped: Counter[str] | None = None) -> tuple[Fact, ...]:
+        return tuple(
+            Fact(f"{{speaker}} {self.name} {which}", FactKind.STATEMENT, turn.message_id, before)
+            for n, turn in enumerate(turns)
+            for before in [tuple(one.message_id for one in turns[max(0, n - 1) : n])]
+            for which in ("one", "two")
+        )
+
+
+async def test_what_was_read_beside_an_erased_fact_stays_when_others_read_it_and_goes_with_its_words(
+    household: Household,
+) -> None:
+    space, graph, monday = household.space, household.graph, session_id(household.space, "monday")
+    of, following = message(space, "monday", 3), message(space, "monday", 4)
+
+    async def read_by_words(words: str) -> tuple[set[str], set[str]]:
+        await RememberFacts(graph, InWords(words), None)(space, monday, again=True)
+        found = [await told(household, SAID_IN, message=id) for id in (of, following)]
+        return {row["statement"] for row in found[0]}, {row["statement"] for row in found[1]}
+
+    def both(words: str) -> set[str]:
+        return {f"{{speaker}} {words} one", f"{{speaker}} {words} two"}
+
+    assert await read_by_words("says") == (both("says"), both("says"))
+    erased = fact_id(Fact("{speaker} says one", FactKind.STATEMENT, of))
+    assert (await household.eraser()(space, Subject(SubjectKind.FACT, erased), asked_by="admin")).receipt
+    assert await read_by_words("states") == ({"{speaker} says two"}, both("states"))
+    assert await read_by_words("says") == ({"{speaker} says two"}, both("says"))
+    await graph.write(changes, "MATCH (m:Message {id: $id}) SET m.text = 'Ben is fond of ladders.'", id=of)
+    await graph.write(save_changes, space, monday, Changes(worded=[of]), half_life_days=30.0)
+    assert await read_by_words("says") == (set(), both("says")), "what another turn says with it as context comes back"
 
 
 async def test_what_a_backup_brings_back_is_hidden_before_anybody_reads(household: Household) -> None:
