@@ -55,7 +55,7 @@ MERGE (p)-[:REFUSED]->(o)
 """
 
 LIST_MADE = """
-MATCH (o:OptOut {space: $space}) WHERE o.id IN $ids
+MATCH (o:OptOut {space: $space}) WHERE o.id IN $ids AND o.correction IS NULL
 RETURN o.id AS id
 """
 
@@ -149,11 +149,16 @@ async def list_voice_marks(tx: Tx, space: str, encoder: EmbeddingSpace) -> list[
 async def save_voice_marks(
     tx: Tx, space: str, person_id: str, encoder: EmbeddingSpace, marks: Sequence[VoiceMark], *, correction: str | None = None
 ) -> None:
-    """`correction`: id of the merge by which the voice is taken for theirs; where there is a mark of their own, that stays. The
-    caller holds the lock, and makes a new identity_revision in this transaction."""
+    """`correction`: id of the merge by which the voice is taken for theirs, which leaves a mark of its own that goes with it;
+    where there is a mark of their own voice, that stays the only one. The caller holds the lock, and makes a new
+    identity_revision in this transaction."""
+    by = () if correction is None else (correction,)
+    own = {mark: derived("opt_out", space, person_id, encoder.name, encoder.version, mark.channel) for mark in marks}
+    found = await rows(tx, LIST_MADE, space=space, ids=list(own.values())) if by else []
+    there = {row["id"] for row in found}
     made = [
         {
-            "id": derived("opt_out", space, person_id, encoder.name, encoder.version, mark.channel),
+            "id": derived("opt_out", space, person_id, encoder.name, encoder.version, mark.channel, *by),
             "properties": {
                 "kind": "voice",
                 "mark": mark.signs.hex(),
@@ -165,10 +170,8 @@ async def save_voice_marks(
             },
         }
         for mark in marks
+        if own[mark] not in there
     ]
-    if correction is not None:
-        there = {row["id"] for row in await rows(tx, LIST_MADE, space=space, ids=[mark["id"] for mark in made])}
-        made = [mark for mark in made if mark["id"] not in there]
     await tx.run(SAVE_OPT_OUTS, space=space, person_id=person_id, marks=made)
 
 

@@ -221,6 +221,23 @@ async def test_who_had_no_voice_when_they_opted_out_is_known_by_the_one_that_tur
     assert (await graph.read(rows, KEPT, space=space))[0]["marks"] == 0, "it was not hers"
 
 
+async def test_a_merge_that_is_undone_takes_its_own_mark_away_and_not_that_of_another(graph: Graph, space: str) -> None:
+    ana = fresh()
+    await graph.write(save_person, space, ana, "Ana")
+    await refuse(graph, space, ana)
+    await write(graph, a_session(space), [talk(("ben", "a"), ("cleo", "b"))])
+    correct = Correct(graph, marker=lambda: MARKER)
+    heard = [turn["person"] for turn in await turns(graph, space)]
+    done = [await correct.merge(space, person, ana, actor="test", why="heard it") for person in heard]
+    assert (await graph.read(rows, KEPT, space=space))[0]["marks"] == 2
+    await correct.undo(space, done[0].correction_id, actor="test")
+    again = a_session(space, id=fresh(), external_id="wound")
+    folding = await begin(graph, again, gallery=a_gallery(graph))
+    await take(folding, again, talk(("ben", "hi"), ("cleo", "hello")))
+    found = [turn["reason"] for turn in await turns(graph, space) if turn["session"] == "wound"]
+    assert found == [None, "opted_out"], "cleo's voice is hers, and ben's is not"
+
+
 async def test_who_agreed_keeps_their_voice_until_somebody_confirms_that_they_are_one_who_refused(
     graph: Graph, space: str
 ) -> None:
