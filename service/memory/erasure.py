@@ -270,14 +270,18 @@ def _words(text: str) -> set[str]:
 
 
 def survivors_of(correction: Mapping[str, Any], people: Collection[str], turns: Collection[str]) -> dict[str, Any] | None:
-    """What undoing it can still restore; None: nothing, as of a merge or verdict of who is erased. `turns_erased` of the record
-    counts what it cannot. Sessions and names are settled anew and not as they were recorded: that names them.
+    """What undoing it can still restore; None: nothing, as of a merge or verdict of who is erased, or of bots who all are.
+    `turns_erased` of the record counts what it cannot. Sessions and names are settled anew and not as they were recorded: that
+    names them.
 
     `correction`: id, kind, people, messages, and record as JSON. Raises nothing; what it was given stays as it was."""
     left = [id for id in correction["people"] if id not in people]
     if correction["kind"] in VERDICTS:
         return None if len(left) < len(correction["people"]) else _as_kept(correction, left, correction["messages"])
     record: dict[str, Any] = json.loads(correction["record"])
+    if correction["kind"] == BOT:
+        record["bots"] = [id for id in record["bots"] if id not in people]
+        return _as_kept({**correction, "record": _json(record)}, left, correction["messages"]) if record["bots"] else None
     kept = [turn for turn in record["turns"] if turn["message_id"] not in turns and turn["speaker_id"] not in people]
     if not kept:
         return None
@@ -296,7 +300,8 @@ def survivors_of(correction: Mapping[str, Any], people: Collection[str], turns: 
     return _as_kept({**correction, "record": _json(record)}, left, [turn["message_id"] for turn in kept])
 
 
-VERDICTS = ("merge", "not_same", "bot")
+VERDICTS = ("merge", "not_same")
+BOT = "bot"
 
 
 def _as_kept(correction: Mapping[str, Any], people: Sequence[str], messages: Sequence[str]) -> dict[str, Any]:

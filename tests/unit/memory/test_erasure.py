@@ -215,3 +215,12 @@ def test_what_undoing_restores_is_of_survivors_only() -> None:
     assert survivors_of(a_correction(), {"ben", DANA}, {"m3"}) is None
     merge = {"id": "c", "kind": "merge", "people": ["ben", DANA], "messages": [], "record": "{}"}
     assert survivors_of(merge, {DANA}, set()) is None
+
+
+def test_that_somebody_is_a_bot_can_be_undone_when_another_who_was_marked_with_them_is_erased() -> None:
+    record = {"bots": ["ben", DANA], "revision": 3}
+    bots = {"id": "c", "kind": "bot", "people": ["ben", DANA], "messages": [], "record": json.dumps(record)}
+    kept = survivors_of(bots, {DANA}, set())
+    assert kept is not None and kept["people"] == ["ben"]
+    assert json.loads(kept["record"]) == {"bots": ["ben"], "revision": 3}
+    assert survivors_of(bots, {"ben", DANA}, set()) is None
