@@ -139,7 +139,8 @@ class Ledger:
                 case _Struck(id):
                     found.pop(id, None)
                 case _Forgotten(space, at):
-                    found |= {one.id: replace(one, forgotten_at=at) for one in found.values() if one.space == space}
+                    standing = [one for one in found.values() if one.space == space and one.forgotten_at is None]
+                    found |= {one.id: replace(one, forgotten_at=at) for one in standing}
         return list(found.values())
 
     def _read(self) -> Iterator[_Line]:

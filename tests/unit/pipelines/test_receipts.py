@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,10 @@ def test_the_ledger_loses_no_line_and_takes_none_that_was_cut_off(tmp_path: Path
     elsewhere = Ledger(tmp_path / "elsewhere.jsonl")
     assert elsewhere.add(forgotten) == 2 and elsewhere.entries() == forgotten
     assert ledger.add([Entry("e9", "home", ANA, NOW, ("ana",))]) == 1 and ledger.entries()[2].forgotten_at is None
+    later = NOW + timedelta(days=1)
+    ledger.space_forgotten("home", later)
+    times = [entry.forgotten_at for entry in ledger.entries()]
+    assert times == [NOW, NOW, later], "of its first life, it was forgotten then"
     ledger.path.write_text("no ledger\n" + ledger.path.read_text())
     with pytest.raises(LedgerUnreadable):
         ledger.entries()
