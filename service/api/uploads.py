@@ -98,7 +98,9 @@ class Uploads:
         try:
             with self._filled(folder) as filling:
                 upload = await self._receive(part, chunks, filling, owner)
-            part.replace(folder / upload.id)
+                if (there := folder / upload.id).exists():
+                    filling.bytes -= upload.bytes
+                part.replace(there)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoRoom from error

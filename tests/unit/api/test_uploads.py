@@ -85,6 +85,25 @@ async def test_an_account_cannot_fill_the_disk_by_many_uploads_nor_by_many_at_on
     assert (await uploads.save("account", chunks(b"e" * 8))).bytes == 8, "once what waited has gone"
 
 
+async def test_the_same_bytes_again_count_once_while_others_come(tmp_path: Path) -> None:
+    uploads, ends = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=25)), asyncio.Event()
+
+    async def until_the_end() -> AsyncIterator[bytes]:
+        yield b"z"
+        await ends.wait()
+
+    coming = asyncio.create_task(uploads.save("account", until_the_end()))
+    await asyncio.sleep(0)
+    for _ in range(5):
+        await uploads.save("account", chunks(b"a" * 10))
+    await uploads.save("account", chunks(b"b" * 10))
+    with pytest.raises(TooMuchWaits):
+        await uploads.save("account", chunks(b"c" * 10))
+    ends.set()
+    await coming
+    assert sum(path.stat().st_size for path in files(uploads)) == 21
+
+
 async def test_a_quota_below_the_longest_upload_lets_one_of_those_through(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=5))
     assert (await uploads.save("account", chunks(b"a" * 10))).bytes == 10
