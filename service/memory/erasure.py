@@ -101,7 +101,7 @@ KINDS = _words_of(
     given_id held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings
     message_id messages mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers
     reason recorded_by revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by
-    sounds_of source sources space speaker_id stage state status tag tagger target text_version thinned_of token_id
+    sounds_of sound_in source sources space speaker_id stage state status tag tagger target text_version thinned_of token_id
     transcript twin_of type undone_by uploads voice_access voices waveform webhook_id what words zone
     """
 )
