@@ -90,7 +90,9 @@ class Uploads:
         self._filling: dict[Path, _Filling] = {}
 
     async def save(self, owner: str | None, chunks: AsyncIterator[bytes]) -> Upload:
-        """Streams to disk; memory is one chunk. The same bytes again are the same upload, its time renewed.
+        """Streams to disk; memory is one chunk. The same bytes again are the same upload, its time renewed, also where there is
+        no room for others.
+
         Raises UploadEmpty, UploadTooLarge, TooManyClips, TooMuchWaits, NoRoom; nothing is left behind then."""
         folder = self.folder(owner)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -99,8 +101,11 @@ class Uploads:
             with self._filled(folder) as filling:
                 upload = await self._receive(part, chunks, filling, owner)
                 if (there := folder / upload.id).exists():
-                    filling.bytes -= upload.bytes
-                part.replace(there)
+                    filling.bytes -= part.stat().st_size
+                if part.stat().st_size == upload.bytes:
+                    part.replace(there)
+                else:
+                    os.utime(there)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoRoom from error
@@ -127,26 +132,35 @@ class Uploads:
         return len(gone)
 
     async def _receive(self, part: Path, chunks: AsyncIterator[bytes], filling: _Filling, owner: str | None) -> Upload:
-        digest, received, limit, most = hashlib.sha256(), 0, self._limit(owner), self._most(owner)
+        """All of it in `part`, or nothing: what waits here already and these do not fit, but they may be one of those."""
+        digest, received, written, limit, most = hashlib.sha256(), 0, 0, self._limit(owner), self._most(owner)
+        refused = TooMuchWaits(limit_mb=most / 1e6, hours=self.config.keep_seconds / 3600) if owner else TooManyClips()
+        longest: int | None = None
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 async for chunk in chunks:
                     received += len(chunk)
-                    filling.bytes += len(chunk)
                     if received > limit:
                         raise UploadTooLarge(limit_mb=limit / 1e6)
-                    if filling.bytes > most:
-                        raise (
-                            TooMuchWaits(limit_mb=most / 1e6, hours=self.config.keep_seconds / 3600) if owner else TooManyClips
-                        )
+                    if longest is None and filling.bytes + len(chunk) > most:
+                        file.seek(0)
+                        file.truncate()
+                        filling.bytes, written = filling.bytes - written, 0
+                        longest = _longest_in(part.parent)
+                    if longest is not None and received > longest:
+                        raise refused
                     digest.update(chunk)
-                    file.write(chunk)  # a chunk is at most 64 KB: quicker than a thread's hand-over
+                    if longest is None:
+                        file.write(chunk)  # a chunk is at most 64 KB: quicker than a thread's hand-over
+                        filling.bytes, written = filling.bytes + len(chunk), written + len(chunk)
+            if not received:
+                raise UploadEmpty
+            if longest is not None and not (part.parent / digest.hexdigest()).exists():
+                raise refused
         except BaseException:
-            filling.bytes -= received
+            filling.bytes -= written
             raise
-        if not received:
-            raise UploadEmpty
         return Upload(digest.hexdigest(), received)
 
     @contextmanager
@@ -180,6 +194,11 @@ class Uploads:
 
 def _bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in map(Path, os.scandir(folder)) if path.is_file())
+
+
+def _longest_in(folder: Path) -> int:
+    """Of what has come whole."""
+    return max((path.stat().st_size for path in map(Path, os.scandir(folder)) if _ID.fullmatch(path.name)), default=0)
 
 
 def _is_note(path: Path) -> bool:

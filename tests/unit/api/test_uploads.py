@@ -104,6 +104,32 @@ async def test_the_same_bytes_again_count_once_while_others_come(tmp_path: Path)
     assert sum(path.stat().st_size for path in files(uploads)) == 21
 
 
+async def test_what_waits_already_is_taken_again_where_there_is_no_room_for_others(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=15))
+    first = await uploads.save("account", chunks(b"a" * 10))
+    os.utime(uploads.path("account", first.id), (0, 0))
+    assert await uploads.save("account", chunks(b"a" * 4, b"a" * 6)) == first
+    assert time.time() - uploads.path("account", first.id).stat().st_mtime < 60, "its time is renewed"
+    came: list[bytes] = []
+
+    async def told(*parts: bytes) -> AsyncIterator[bytes]:
+        for part in parts:
+            came.append(part)
+            yield part
+
+    small = await uploads.save("account", chunks(b"b" * 5))
+    for another in (b"a" * 9, b"a" * 9 + b"b"):
+        with pytest.raises(TooMuchWaits):
+            await uploads.save("account", chunks(another[:6], another[6:]))
+    assert {path.name for path in files(uploads)} == {first.id, small.id}
+    assert uploads.path("account", first.id).read_bytes() == b"a" * 10
+    uploads.path("account", first.id).unlink()
+    await uploads.save("account", chunks(b"c" * 8))
+    with pytest.raises(TooMuchWaits):
+        await uploads.save("account", told(b"d" * 5, b"d" * 4, b"d"))
+    assert len(came) == 2, "what is longer than all that waits is none of it"
+
+
 async def test_a_quota_below_the_longest_upload_lets_one_of_those_through(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, UploadConfig(max_bytes=10, account_bytes=5))
     assert (await uploads.save("account", chunks(b"a" * 10))).bytes == 10
