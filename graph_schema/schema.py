@@ -494,6 +494,7 @@ NODES: tuple[Node, ...] = (
         Property("num_folded", "integer", "deliveries taken in: the next `folded`"),
         Property("first_folded", "integer", "`folded` of the first of the meeting that goes on, in a room that holds several"),
         Property("after", "datetime", "in such a room: until when the meeting before went on, as far as is told, UTC"),
+        Property("bots_before", "list<string>", "in such a call: ids of the last 100 bots that were in the meetings before"),
         Property("leased_by", "string", "worker that takes in its deliveries"),
         Property("leased_until", "datetime", "when another worker may"),
         Property("due_at", "datetime", "nobody's: when something is to be done with it even if nothing comes, UTC; none: now"),

@@ -59,6 +59,10 @@ class MeetingFeed:
     """In a room: until when the meeting before the one that goes on did so, as far as is told."""
     sound_in: Sequence[str] = ()
     """Ids of the data folders that have sound of it."""
+    sound_awaited: datetime | None = None
+    """Since when it is over and left to whoever has its sound."""
+    bots_before: Sequence[str] = ()
+    """In a call that is held again: the last of the bots that were in the meetings before the one that goes on."""
 
 
 LIST_TO_TAKE_IN = """
@@ -115,8 +119,8 @@ WHERE w.leased_until IS NULL OR w.leased_until < $now OR w.leased_by = $worker
 MATCH (f:Meeting {id: id})
 SET w.leased_by = $worker, w.leased_until = $until, w.due_at = null
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: w.num_folded, first_folded: w.first_folded, after: w.after, sound_in: coalesce(f.sound_in, [])}
-         AS meeting
+          .sound_awaited, num_folded: w.num_folded, first_folded: w.first_folded, after: w.after,
+          sound_in: coalesce(f.sound_in, []), bots_before: coalesce(w.bots_before, [])} AS meeting
 """
 
 RENEW_LEASES = """
@@ -191,8 +195,12 @@ SET d.expires_at = $expires_at
 BEGIN_NEXT = """
 MATCH (f:Meeting {id: $id})
 MATCH (w:MeetingWork {id: $id})
-SET w.first_folded = w.num_folded, w.after = $after, f.status = 'open', f.session_id = null
+SET w.first_folded = w.num_folded, w.after = $after, f.status = 'open', f.session_id = null,
+    w.bots_before = (coalesce(w.bots_before, []) + $bots)[-$most_bots..]
 """
+
+MOST_BOTS = 100
+"""Bots of meetings before that are known: what a backend tells of one comes within days, and few are in one call."""
 
 
 Sources = Sequence[tuple[str, str]]
@@ -283,10 +291,10 @@ async def reopen_meeting(tx: Tx, id: str) -> None:
     await changes(tx, EXPIRE_DELIVERIES, id=id, expires_at=None)
 
 
-async def begin_next(tx: Tx, id: str, *, after: datetime | None) -> None:
+async def begin_next(tx: Tx, id: str, *, after: datetime | None, bots: Sequence[str] = ()) -> None:
     """In its room the next meeting begins, with what is taken in from now on; the one before went on until `after`, as far as
-    is told. The caller holds the meeting, and closed it."""
-    await changes(tx, BEGIN_NEXT, id=id, after=after)
+    is told, with these bots. The caller holds the meeting, and closed it."""
+    await changes(tx, BEGIN_NEXT, id=id, after=after, bots=list(bots), most_bots=MOST_BOTS)
 
 
 def _pairs(sources: Sources | None) -> list[list[str]] | None:
@@ -298,8 +306,8 @@ UNWIND $ids AS id
 MATCH (f:Meeting {id: id})
 OPTIONAL MATCH (w:MeetingWork {id: id})
 RETURN f {.id, .space, .source, .provider, .external_id, .session_id, .status, .num_deliveries, .last_at, .expires_at,
-          num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0), after: w.after,
-          sound_in: coalesce(f.sound_in, [])} AS meeting
+          .sound_awaited, num_folded: coalesce(w.num_folded, 0), first_folded: coalesce(w.first_folded, 0), after: w.after,
+          sound_in: coalesce(f.sound_in, []), bots_before: coalesce(w.bots_before, [])} AS meeting
 """
 
 

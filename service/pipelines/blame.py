@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from service.connectors.live.sources import SourcesUnreadable
 from service.errors import VoicegraphError
 from service.graph.driver import is_databases
 from service.types.audio import Samples, TextEmbedder
@@ -33,5 +34,5 @@ def embedded(embedder: TextEmbedder, texts: Sequence[str]) -> Samples:
 
 
 def is_its_own(error: Exception) -> bool:
-    """Whether what was to be written is to blame: not the database, a model, the disk, the memory or the network."""
-    return not (is_databases(error) or isinstance(error, ModelFailed | OSError | MemoryError))
+    """Whether what was to be written is to blame: not the database, a model, the disk, the memory, the network or a setting."""
+    return not (is_databases(error) or isinstance(error, ModelFailed | SourcesUnreadable | OSError | MemoryError))

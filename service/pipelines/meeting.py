@@ -177,9 +177,11 @@ class Meeting:
         """Take in all that waits, and do what is due. `tries`: errors of this meeting since it last went well.
 
         Raises MeetingTaken, SessionBusy, and the graph's errors: then it is taken up again later, by whoever comes first."""
+        is_last = tries >= self._config.attempts
+        if not (self._taken_up or is_last) and await self._only_waits():
+            raise SoundElsewhere(id=self._feed.id)
         if not self._taken_up:
             await self._take_up()
-        is_last = tries >= self._config.attempts
         self._one_by_one = tries >= self._config.one_by_one
         limit = 1 if self._one_by_one else self._config.batch
         more = True
@@ -208,7 +210,7 @@ class Meeting:
             return await self._take(looked)
         except TooLate as error:
             await self._refuse(some, error)
-        except (MeetingTaken, SessionBusy, Neo4jUnreachable):
+        except (MeetingTaken, SessionBusy, Neo4jUnreachable, SoundElsewhere):
             raise
         except Exception as error:
             if len(some) == 1 and is_its_own(error):  # known by itself, it is put off, and the others are not
@@ -237,7 +239,7 @@ class Meeting:
                     failed.append(self._failure(delivery, error))
             plain.clear()
 
-        for delivery, read in zip(some, await asyncio.to_thread(_read_all, some), strict=True):
+        for delivery, read in zip(some, await asyncio.to_thread(self._read_all, some), strict=True):
             if isinstance(read, Exception):
                 failed.append(self._failure(delivery, read))
                 continue
@@ -252,7 +254,7 @@ class Meeting:
                 continue
             if got is None:
                 continue
-            if read.in_room and self._room.is_of_before(read.events):
+            if self._is_of_before(read):
                 failed.append(self._failure(delivery, OfMeetingBefore()))
                 continue
             if await asyncio.to_thread(self._is_next, delivery, read):
@@ -287,10 +289,9 @@ class Meeting:
         events = vouched(read.events, declared, delivery.source, configured)
         if read.in_room:
             events = self._room.of_this(events)
-        bots = self._bots
-        if declared.metadata is not None and read.meeting is not None and read.meeting != self._feed.external_id:
-            told = told_by(events, read.meeting)  # the feed is the call's, in which there may be several
-            bots, events = bots.hearing(read.meeting, told, delivery.received_at.timestamp())
+        bots, bot = self._bots, self._bot_of(read)
+        if bot is not None:
+            bots, events = bots.hearing(bot, told_by(events, bot), delivery.received_at.timestamp())
         state, outcomes = step(self._state, events, delivery.received_at)
         self._room = self._room.having(events, delivery.received_at.timestamp())
         self._note(outcomes)
@@ -350,14 +351,17 @@ class Meeting:
         self._taken_up = True
 
     def _fold_again(self, some: Sequence[StoredDelivery]) -> dict[str, str]:
-        """By id, what is wrong with those that a program before this one understood: they are passed over, and logged."""
+        """By id, what is wrong with those that a program before this one understood: they are passed over, and logged. Raises
+        what is none of their own faults: all are folded again later then."""
         unfolded = {}
         for delivery in some:
             try:
-                read = _read(delivery)
-                self._session = self._session or self._session_of(delivery, read)
+                read = self._read(delivery)
+                self._session = self._session or self._session_there(delivery) or self._session_of(delivery, read)
                 self._fold(delivery, read)
-            except Exception as error:  # noqa: BLE001 - logged, and marked; it must not keep what comes from being taken in
+            except Exception as error:  # logged, and marked; it must not keep what comes from being taken in
+                if not is_its_own(error):
+                    raise
                 failure = self._failure(delivery, error)
                 if failure.error is not None:  # of others it did
                     self._incident(error)
@@ -465,6 +469,19 @@ class Meeting:
         here = await asyncio.to_thread(lambda tapes: tapes.place, self._using.listens.tapes)
         return tuple(sorted(set(feed.sound_in if feed is not None else ()) - {here}))
 
+    async def _only_waits(self) -> bool:
+        """It is over and left to whoever has its sound, which is not here, and nothing came since: to fold it would be in
+        vain."""
+        feed, now = self._feed, datetime.now(UTC)
+        if feed.sound_awaited is None or now - feed.sound_awaited >= self._config.for_sound:
+            return False
+        if self._using.listens is None or not self._listened_to:
+            return False
+        here = await asyncio.to_thread(lambda tapes: tapes.place, self._using.listens.tapes)
+        if not feed.sound_in or here in feed.sound_in:
+            return False
+        return not (await self._graph.write(next_waiting, feed.id, now=now, settled=True, limit=1)).deliveries
+
     @property
     def _listened_to(self) -> bool:
         try:
@@ -476,13 +493,28 @@ class Meeting:
 
     def _is_next(self, delivery: StoredDelivery, read: Read) -> bool:
         """Whether it is of the next meeting in its room: the one before was over when it came."""
-        if not read.in_room or not read.events or self._room.is_of_this(read.events):
+        if not read.in_room or not read.events or self._is_of_this(read):
             return False
         state = advance(self._state, delivery.received_at)[0]
         if state.finished or not state.ends or state.last is None:
             return state.finished
         begins = any(isinstance(event, Began) for event in read.events)  # after an end that was none for longer
         return begins and delivery.received_at.timestamp() >= state.last + state.config.linger
+
+    def _is_of_this(self, read: Read) -> bool:
+        """Whether it is of the one that goes on, or was the last one, whenever it came. No bot is in two meetings; of one that
+        has not told anything yet it is what happened while the others were there."""
+        bot = self._bot_of(read)
+        if bot is None:
+            return self._room.is_of_this(read.events)
+        return self._bots.has(bot) or any(self._room.is_of_this([event]) for event in read.events)
+
+    def _is_of_before(self, read: Read) -> bool:
+        return read.in_room and (self._bot_of(read) in self._feed.bots_before or self._room.is_of_before(read.events))
+
+    def _bot_of(self, read: Read) -> str | None:
+        """Which of the bots that are in one call; None: it tells of the meeting by the id that this one has."""
+        return read.meeting if read.in_room and read.meeting != self._feed.external_id else None
 
     async def _begin_next(self, delivery: StoredDelivery) -> None:
         self._state, outcomes = await asyncio.to_thread(advance, self._state, delivery.received_at)
@@ -491,9 +523,9 @@ class Meeting:
             await self._session.write(one_by_one=self._one_by_one)
         await self._close()
         self._room = self._room.next()
-        await self._graph.write(_begin_next, self._feed.id, self._worker, self._room)
+        await self._graph.write(_begin_next, self._feed.id, self._worker, self._room, self._bots)
         self._feed = (await self._graph.read(find_meetings, [self._feed.id]))[self._feed.id]
-        self._session, self._state, self._closed = None, self._unfolded(), False
+        self._session, self._state, self._bots, self._closed = None, self._unfolded(), Bots(), False
 
     # ---- what is pointed to
 
@@ -550,6 +582,22 @@ class Meeting:
 
     # ---- small things
 
+    def _read(self, delivery: StoredDelivery) -> Read:
+        """A call of several bots is like a room: what names it may name the next one, too. Raises EventUnreadable."""
+        of = connector(delivery.provider)
+        read = of.read(as_delivery(delivery))
+        is_bots = of.declared.metadata is not None and read.meeting not in (None, self._feed.external_id)
+        return replace(read, in_room=True) if is_bots else read
+
+    def _read_all(self, some: Sequence[StoredDelivery]) -> list[Read | Exception]:
+        found: list[Read | Exception] = []
+        for delivery in some:
+            try:
+                found.append(self._read(delivery))
+            except Exception as error:  # noqa: BLE001 - given back, and logged
+                found.append(error)
+        return found
+
     def _unfolded(self) -> MeetingState:
         """Of a source that is gone, with the fold's own idea of when a silent meeting is over."""
         holds = connector(self._feed.provider).declared.finals_hold
@@ -558,21 +606,6 @@ class Meeting:
         except (NoSuchSource, SourcesUnreadable):
             idle = None
         return configured(MeetingState(), finals_hold=holds, idle=idle)
-
-
-def _read(delivery: StoredDelivery) -> Read:
-    """Raises EventUnreadable."""
-    return connector(delivery.provider).read(as_delivery(delivery))
-
-
-def _read_all(some: Sequence[StoredDelivery]) -> list[Read | Exception]:
-    found: list[Read | Exception] = []
-    for delivery in some:
-        try:
-            found.append(_read(delivery))
-        except Exception as error:  # noqa: BLE001 - given back, and logged
-            found.append(error)
-    return found
 
 
 async def _close(tx: Tx, meeting: str, worker: str, expires_at: datetime, *, sound_lost: bool) -> None:
@@ -587,9 +620,10 @@ async def _await_sound(tx: Tx, meeting: str, worker: str, at: datetime) -> datet
     return await await_sound(tx, meeting, at=at)
 
 
-async def _begin_next(tx: Tx, meeting: str, worker: str, room: Room) -> None:
+async def _begin_next(tx: Tx, meeting: str, worker: str, room: Room, bots: Bots) -> None:
     await hold_meeting(tx, meeting, worker)
-    await begin_next(tx, meeting, after=None if room.after is None else datetime.fromtimestamp(room.after, UTC))
+    after = None if room.after is None else datetime.fromtimestamp(room.after, UTC)
+    await begin_next(tx, meeting, after=after, bots=list(bots.ends))
 
 
 def _room_of(feed: MeetingFeed) -> Room:

@@ -14,8 +14,9 @@ import pytest
 from neo4j.exceptions import DatabaseError, Neo4jError
 
 from service.connectors.live import EventUnreadable
+from service.connectors.live.sources import Sources, SourcesUnreadable
 from service.graph.access import read_scope
-from service.graph.deliveries import save_deliveries
+from service.graph.deliveries import meeting_id, save_deliveries
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import Dump, dump_space, without_history
 from service.graph.forget_space import forget_space
@@ -26,6 +27,7 @@ from service.graph.spaces import ensure_space
 from service.graph.write_meetings import save_changes
 from service.pipelines import meeting, meeting_session
 from service.pipelines.afterwards import Afterwards
+from service.pipelines.blame import is_its_own
 from service.pipelines.facts import RememberFacts
 from service.pipelines.meetings import Meetings, MeetingsConfig
 from service.types.audio import Samples
@@ -36,6 +38,7 @@ from tests.graph.meeting_builders import (
     ANA,
     BEGAN,
     BO,
+    SOURCE,
     EveryTurn,
     Incidents,
     a_worker,
@@ -46,8 +49,10 @@ from tests.graph.meeting_builders import (
     inbox,
     joined,
     meetings,
+    nothing_fetched,
     said,
     sessions,
+    sources_file,
     turns,
     writes_with,
 )
@@ -451,6 +456,31 @@ async def test_what_is_no_turn_any_more_goes_though_who_wrote_it_was_killed(grap
         await deliver(graph, space, ended(), at=60.0)
         await _all_written(second, graph, space)
     assert [t["text"] for t in await turns(graph, space)] == ["One.", "Two."]
+
+
+async def test_a_setting_that_cannot_be_read_makes_nothing_ununderstood(graph: Graph, space: str, tmp_path: Path) -> None:
+    """While it is being written, say. What was taken in is folded again once it can be."""
+    async with a_worker(graph, space, tmp_path, **GOES_ON) as worker:
+        await deliver(graph, space, began(), said(ANA, "One.", 1.0), at=2.0)
+        await worker.settle(PATIENCE)
+    await deliver(graph, space, said(BO, "Two.", 3.0), at=4.0)
+    sources = Sources(sources_file(tmp_path / "hooks.toml", space, **GOES_ON), lambda name: "whsec_c2VjcmV0")
+    right = sources.path.read_text()
+    now, of = datetime.now(UTC), [meeting_id(space, SOURCE, "m1")]
+    (feed,) = await graph.write(lease_meetings, of, worker="w", now=now, until=now + timedelta(hours=1))
+
+    def at_it() -> meeting.Meeting:
+        config = meeting.MeetingWorkConfig(margin=0.0)
+        return meeting.Meeting(writes_with(graph), feed, "w", sources, nothing_fetched, Incidents(), config, lambda: None)
+
+    sources.path.write_text(f"{right}[half")
+    with pytest.raises(SourcesUnreadable):
+        await at_it().go(tries=1)
+    assert is_its_own(ValueError()) and not is_its_own(SourcesUnreadable(path=sources.path, problem="is no TOML"))
+    sources.path.write_text(right)
+    await at_it().go(tries=1)
+    assert [turn["text"] for turn in await turns(graph, space)] == ["One.", "Two."]
+    assert [row["error"] for row in await graph.read(rows, ALL_ERRORS, space=space)] == [None, None]
 
 
 async def test_what_a_newer_program_does_not_understand_any_more_does_not_keep_the_meeting_from_going_on(

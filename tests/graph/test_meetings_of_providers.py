@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import cycle
@@ -18,18 +19,23 @@ from service.connectors.live import Delivery, connector
 from service.connectors.live.fetching import FetchConfig, fetched
 from service.connectors.live.joint import joint
 from service.connectors.live.sources import Source, Sources
-from service.graph.deliveries import meeting_id, save_deliveries
-from service.graph.driver import Graph, rows
+from service.graph.deliveries import StoredDelivery, meeting_id, save_deliveries
+from service.graph.driver import Graph, Tx, changes, rows
 from service.graph.meetings import lease_meetings
+from service.graph.taking_in import deliveries_of
+from service.pipelines import meeting
 from service.pipelines.delivered import new_delivery
 from service.pipelines.meeting import Meeting, MeetingWorkConfig
-from service.pipelines.meetings import Meetings
+from service.pipelines.meeting_tapes import Tapes
+from service.pipelines.meeting_voices import Listens, VoicesConfig
+from service.pipelines.meetings import Meetings, MeetingsConfig
 from tests.graph.meeting_builders import (
     BEGAN,
     SOURCE,
     Incidents,
     a_worker,
     inbox,
+    meetings,
     nothing_fetched,
     sessions,
     sources_file,
@@ -40,6 +46,8 @@ from tests.unit.connectors.live.local_http import Answer, Asked, serving
 
 PATIENCE = 20.0
 ERRORS = "MATCH (d:Delivery {space: $space}) WHERE d.error IS NOT NULL RETURN d.error AS error"
+FORGET_INBOX = "MATCH (n:Delivery|Meeting|MeetingWork {space: $space}) DETACH DELETE n"
+SOUND_IN = "MATCH (f:Meeting {space: $space}) SET f.sound_in = [$place]"
 MILLISECONDS = int(BEGAN.timestamp() * 1000)
 
 
@@ -52,6 +60,23 @@ async def deliver(graph: Graph, space: str, provider: str, body: Mapping[str, An
     delivery = Delivery({}, json.dumps(body).encode(), BEGAN + timedelta(seconds=at))
     source = Source(name=SOURCE, provider=provider, space=space)
     await graph.write(save_deliveries, [new_delivery(source, delivery, connector(provider).read(delivery))])
+
+
+def line(text: str, at: float, id: str) -> dict[str, Any]:
+    return {
+        "event": "SPEECH",
+        "type": "transcription-result",
+        "room_name": "standup",
+        "timestamp": MILLISECONDS + int(at * 1000),
+        "participant": {"id": "e1", "name": "Ana"},
+        "transcript": [{"text": text, "confidence": 1.0}],
+        "is_interim": False,
+        "message_id": id,
+    }
+
+
+def edge(event: str, at: float) -> dict[str, Any]:
+    return {"event": event, "room_name": "standup", "timestamp": str(MILLISECONDS + int(at * 1000))}
 
 
 @asynccontextmanager
@@ -132,21 +157,6 @@ async def test_a_zoom_transcript_that_comes_after_the_end_is_in_the_meetings_ses
 
 
 async def test_a_jitsi_room_has_a_session_for_each_meeting(graph: Graph, space: str, tmp_path: Path) -> None:
-    def line(text: str, at: float, id: str) -> dict[str, Any]:
-        return {
-            "event": "SPEECH",
-            "type": "transcription-result",
-            "room_name": "standup",
-            "timestamp": MILLISECONDS + int(at * 1000),
-            "participant": {"id": "e1", "name": "Ana"},
-            "transcript": [{"text": text, "confidence": 1.0}],
-            "is_interim": False,
-            "message_id": id,
-        }
-
-    def edge(event: str, at: float) -> dict[str, Any]:
-        return {"event": event, "room_name": "standup", "timestamp": str(MILLISECONDS + int(at * 1000))}
-
     async with working(graph, space, tmp_path, "jitsi", lambda _: Answer(500)) as (worker, _):
         for begin, text in ((0.0, "The first one."), (3000.0, "The second one.")):
             await deliver(graph, space, "jitsi", edge("START", begin), at=begin)
@@ -220,3 +230,96 @@ async def test_two_bots_in_one_call_are_one_session_with_each_line_once(graph: G
     assert len({t["track"] for t in found}) == 2
     (session,) = await sessions(graph, space)
     assert session["status"] == "complete"
+
+
+async def test_a_call_that_is_held_again_under_the_same_name_is_another_session(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    """A series' id in the metadata: the next call's bots are new. What comes late of a bot is of its own meeting, or none."""
+    source, day = Source(name=SOURCE, provider="meetingbaas", space=space, meeting_from="call"), 3_600.0
+    by: dict[str, Any] = {"provider": "meetingbaas", "meeting_from": "call"}
+
+    async def told(kind: str, bot: str, data: Mapping[str, Any], at: float) -> None:
+        body = {"event": kind, "bot_id": bot, "data": {"bot_id": bot, "extra": {"call": "weekly"}, **data}}
+        delivery = Delivery({}, json.dumps(body).encode(), BEGAN + timedelta(seconds=at))
+        read = joint(connector("meetingbaas").read(delivery), delivery, source.meeting_from)
+        await graph.write(save_deliveries, [new_delivery(source, delivery, read)])
+
+    async def line(bot: str, text: str, at: float, came: float) -> None:
+        more = {"text": text, "isFinal": True, "utteranceStart": at, "utteranceEnd": at + 1.5, "words": []}
+        await told("transcript.segment", bot, {**more, "speaker": {"id": 1, "name": "Ana"}}, came)
+
+    async def held(bots: Sequence[str], text: str, zero: float) -> None:
+        for bot in bots:
+            status = {"code": "in_call_recording", "start_time": BEGAN.timestamp() + zero}
+            await told("bot.status_change", bot, {"status": status}, zero + 1.0)
+            await line(bot, text, 5.0, zero + 8.0)
+        for bot in bots:
+            await told("bot.completed", bot, {"duration_seconds": 60}, zero + 60.0)
+
+    async with a_worker(graph, space, tmp_path, **by) as worker:
+        await held(["b-1", "b-2"], "This was on Monday morning.", 0.0)
+        await all_taken_in(worker, graph, space, num_turns=1)
+        await line("b-2", "Nobody else has heard that.", 9.0, 600.0)
+        status = {"code": "in_call_recording", "start_time": BEGAN.timestamp() + 8.0}
+        await told("bot.status_change", "b-9", {"status": status}, 700.0)  # new, and there while it went on
+        await line("b-9", "The third one alone.", 5.0, 701.0)
+        await all_taken_in(worker, graph, space, num_turns=3)
+    async with a_worker(graph, space, tmp_path, **by) as worker:
+        await held(["b-3"], "And this was on Tuesday.", day)
+        await all_taken_in(worker, graph, space, num_turns=4)
+        await line("b-1", "Of Monday, but too late.", 11.0, day + 100.0)
+        await all_taken_in(worker, graph, space)
+    assert [row["error"].partition(":")[0] for row in await graph.read(rows, ERRORS, space=space)] == ["of_meeting_before"]
+    await graph.write(changes, FORGET_INBOX, space=space)  # as after 72 hours
+    async with a_worker(graph, space, tmp_path, **by) as worker:
+        await held(["b-4"], "Wednesday it is.", 1.5 * day)
+        await all_taken_in(worker, graph, space, num_turns=5)
+    found = await turns(graph, space)
+    assert [(t["text"], t["start"]) for t in found] == [
+        ("This was on Monday morning.", 5.0),
+        ("Nobody else has heard that.", 9.0),
+        ("The third one alone.", 13.0),
+        ("And this was on Tuesday.", 5.0),
+        ("Wednesday it is.", 5.0),
+    ]
+    assert len({t["session"] for t in found[:3]}) == 1 and len({t["session"] for t in found}) == 3
+    assert [session["status"] for session in await sessions(graph, space)] == ["complete"] * 3
+
+
+async def test_a_meeting_that_waits_for_its_sound_is_not_folded_in_vain_and_the_next_in_its_room_waits_with_it(
+    graph: Graph, space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is looked: what begins the next meeting is not to blame, and is not dead before the wait is over."""
+    here, gone = Tapes(tmp_path / "here"), Tapes(tmp_path / "gone").place
+    taken_up: list[str] = []
+
+    async def counted(tx: Tx, id: str, *, first: int, limit: int) -> list[StoredDelivery]:
+        taken_up.append(id)
+        return await deliveries_of(tx, id, first=first, limit=limit)
+
+    async def nothing() -> Any:
+        raise AssertionError("nothing is heard here")
+
+    monkeypatch.setattr(meeting, "deliveries_of", counted)
+    listens = Listens(here, nothing, nothing, VoicesConfig())
+    work = MeetingWorkConfig(margin=0.0, first_delay=0.0, attempts=2, for_sound=timedelta(seconds=4))
+    more: dict[str, Any] = {"work": work, "config": MeetingsConfig(elsewhere=0.02), "provider": "jitsi", "listen": True}
+    async with a_worker(graph, space, tmp_path, using=replace(writes_with(graph), listens=listens), **more) as worker:
+        for body, at in ((edge("START", 0.0), 0.0), (line("The first.", 5.0, "m1"), 6.0), (edge("END", 60.0), 60.0)):
+            await deliver(graph, space, "jitsi", body, at=at)
+        await graph.write(changes, SOUND_IN, space=space, place=gone)
+        looking = asyncio.create_task(worker.settle(PATIENCE))
+        async with asyncio.timeout(PATIENCE):
+            while not [one for one in await meetings(graph, space) if one.get("sound_awaited")]:  # noqa: ASYNC110 - it works aside
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(1.0)
+        assert len(taken_up) == 1
+        await deliver(graph, space, "jitsi", edge("START", 3000.0), at=3000.0)
+        await looking
+        await all_taken_in(worker, graph, space)
+        assert await inbox(graph, space) == {"done": 4}
+        for body, at in ((line("The second.", 3005.0, "m2"), 3006.0), (edge("END", 3060.0), 3060.0)):
+            await deliver(graph, space, "jitsi", body, at=at)
+        await all_taken_in(worker, graph, space, num_turns=2)
+    assert [session.get("sound_lost") for session in await sessions(graph, space)] == [True, None]

@@ -109,6 +109,12 @@ like in it). What has neither stays a meeting of that bot. Of one call there is 
 it, and by one of the two ids that its speaker has; times count from each bot's own beginning, so let it be told; and it is
 over when all of them have ended.
 
+The value is the same for all bots of a call, and another for a call that is held at the same time. It may come again, as the
+id of a series or a meeting's URL does: then a bot that has told nothing before the call was over (all have ended, or were
+silent for `idle_minutes`) begins the next meeting, unless what it tells first happened before. Calls that follow each other
+within seconds are told apart only by values of their own, and what comes of a bot once the next meeting has begun is refused
+as `of_meeting_before`.
+
 An account opens meetings to whose it is, so it counts within what vouches for it: what Recall.ai, Zoom and Fireflies say holds
 everywhere, and an id that whoever runs a server or an app has chosen within its source alone, as `jitsi:SOURCE`. A source of
 `generic` names the issuer itself: `generic:SOURCE:ISSUER`; where `issuers = ["zoom", …]` lists it, it is that one, and an

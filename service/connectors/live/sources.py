@@ -66,7 +66,7 @@ class Source:
     """After so long without a delivery a meeting counts as ended: longer than any break, and than a provider tries again."""
     meeting_from: str | None = None
     """Which field of a bot's metadata, else which parameter of its URL, says which meeting it is in: what several bots tell of
-    one call is one meeting. None: each bot's is one of its own."""
+    one call is one meeting, and what new bots tell once that is over is the next. None: each bot's is one of its own."""
     issuers: tuple[str, ...] = ()
     """Of a generic source: whose accounts it may name, in lower case; those of any other are the source's own."""
     verified_email: bool = False

@@ -38,6 +38,9 @@ class Bots:
             told.append(event if zero is None else _since_1970(event, zero, self.config))
         return Bots(zeros, ends, self.config), tuple(told)
 
+    def has(self, bot: str) -> bool:
+        return bot in self.ends
+
     def _zero(self, bot: str, events: Sequence[MeetingEvent], received: float) -> float | None:
         began = [at for one in events if isinstance(one, Began) and (at := told_at(one, self.config)) is not None]
         if began or bot in self.zeros:
