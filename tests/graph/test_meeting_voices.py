@@ -66,7 +66,8 @@ RETURN m.text AS text
 """
 COUNTS = """
 MATCH (p:Person {space: $space}) WHERE p.num_turns > 0
-RETURN p.id AS id, p.num_turns AS turns
+RETURN p.id AS id, p.num_turns AS turns, p.net_speech AS net_speech
+ORDER BY id
 """
 SPEAKERS = """
 MATCH (m:Message {space: $space})
@@ -163,7 +164,6 @@ MATCH (m:Message {space: $space})
 RETURN m.text AS text, m {.net_speech, .snr_db, .level_dbfs, .bandwidth_hz, .overlapped, .channel, .speaker_id} AS heard
 ORDER BY m.index
 """
-COUNTS = "MATCH (p:Person {space: $space}) RETURN p.id AS id, p.net_speech AS net_speech, p.num_turns AS num_turns ORDER BY id"
 
 
 async def test_what_was_heard_of_a_turn_stays_when_its_text_is_put_right_later(
