@@ -204,13 +204,13 @@ def test_only_the_gate_constructs_scopes() -> None:
         (path.relative_to(ROOT).as_posix(), name)
         for path in (ROOT / "service").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        for name in _names(node)
+        for name in _names_in(node)
         if name in {"ReadScope()", "access._KEY", "ReadScope.__new__"}
     }
     assert makers == {("service/graph/access.py", "ReadScope()")}
 
 
-def _names(node: ast.AST) -> list[str]:
+def _names_in(node: ast.AST) -> list[str]:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return [f"{name}()"]
