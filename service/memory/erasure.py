@@ -95,8 +95,8 @@ TELLS = _words_of(
 KINDS = _words_of(
     """
     about about_precision access account accounts action actor addressed_to affect_by affect_of anonymous_voices
-    asked_by aspect audience beside body_hash body_sha256 bots_before by change channel channels checkpoint compared_as connection
-    consent content_hash correction correction_id counts decided_by decision disabled_why document doubts embedder
+    asked_by aspect audience beside body_hash body_sha256 bots_before by change channel channels checkpoint compared_as
+    connection consent content_hash correction correction_id counts decided_by decision disabled_why document doubts embedder
     emotion encoder encoder_version entities_by erased_facts erased_names erased_sources event_id extractor facts facts_by
     given_id held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings
     message_id messages mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers
