@@ -421,6 +421,7 @@ async def test_a_meeting_whose_sound_lies_elsewhere_is_left_to_who_has_it(graph:
 async def test_sound_that_nobody_brings_is_said_to_be_lost(
     graph: Graph, space: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING")
     here, gone = Tapes(tmp_path / "here"), Tapes(tmp_path / "gone").place
     await tell(graph, space)
     await graph.write(save_meetings, [delivery(space, ended())], sound_in=gone)
