@@ -29,6 +29,7 @@ from service.pipelines.consents import record_consent
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest
 from service.pipelines.meeting import MeetingWorkConfig
+from service.pipelines.meeting import log as meeting_log
 from service.pipelines.meeting_session import MeetingSessionConfig, WritesWith
 from service.pipelines.meeting_tapes import Tapes
 from service.pipelines.meeting_voices import Ears, Listens, VoicesConfig
@@ -419,9 +420,10 @@ async def test_a_meeting_whose_sound_lies_elsewhere_is_left_to_who_has_it(graph:
 
 
 async def test_sound_that_nobody_brings_is_said_to_be_lost(
-    graph: Graph, space: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    graph: Graph, space: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level("WARNING")
+    caplog.set_level("WARNING", logger=meeting_log.name)  # whatever other tests of this process left
+    monkeypatch.setattr(meeting_log, "disabled", False)
     here, gone = Tapes(tmp_path / "here"), Tapes(tmp_path / "gone").place
     await tell(graph, space)
     await graph.write(save_meetings, [delivery(space, ended())], sound_in=gone)
