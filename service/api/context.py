@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from starlette.requests import HTTPConnection
 from strawberry.fastapi import BaseContext
@@ -32,6 +33,7 @@ from service.pipelines.viewer import HeardVoice, ViewerRefused, resolve_viewer
 from service.types.people import Principal, Viewer
 from service.wiring import Services
 
+T = TypeVar("T")
 MAX_CLIPS = 8
 """Voices in one request, half a second of all cores each; more people in a room are better served by what is public."""
 
@@ -125,6 +127,8 @@ class Context(BaseContext):
         super().__init__()
         self.runtime = runtime
         self.credentials = credentials
+        self.began = time.monotonic()
+        """When the operation came in; what is told evenly (service.api.evenly) is told counted from here."""
         self._readings: dict[Asked, asyncio.Task[Reading]] = {}
         self._voices: dict[Path, asyncio.Task[HeardVoice]] = {}
         self.payer: Payer | None = None
@@ -218,7 +222,7 @@ class Context(BaseContext):
         """What `asked` (by default, what the headers say) may see. Raises ViewerNotAccepted, NotAllowed, NotFound."""
         asked = self.credentials.asked if asked is None else asked
         if asked not in self._readings:
-            self._readings[asked] = asyncio.create_task(self._read_as(asked))
+            self._readings[asked] = _kept(self._read_as(asked))
         return await asyncio.shield(self._readings[asked])
 
     def reader(self, to: str = "read") -> Principal | None:
@@ -296,7 +300,7 @@ class Context(BaseContext):
         if clip not in self._voices:
             if len(self._voices) >= MAX_CLIPS:
                 raise InvalidInput(what="the number of voices in one request", given="more", needed=f"at most {MAX_CLIPS}")
-            self._voices[clip] = asyncio.create_task(self._embedded(clip))
+            self._voices[clip] = _kept(self._embedded(clip))
         return await asyncio.shield(self._voices[clip])
 
     async def _embedded(self, clip: Path) -> HeardVoice:
@@ -314,6 +318,13 @@ class ViewerNotAccepted(VoicegraphError):
     def __init__(self, refused: ViewerRefused) -> None:
         super().__init__(reason=refused.reason)
         self.refused = refused
+
+
+def _kept(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """For all fields that wait for it. Where its error finds nobody waiting, since the request was given up, it is nobody's."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 Info: TypeAlias = StrawberryInfo[Context, None]

@@ -46,6 +46,7 @@ from service.api.documents import Documents, Prepared
 from service.api.entities import EntityNode, Named, OfTheme, ThemeType, Types
 from service.api.erasure import ReceiptType
 from service.api.errors import MaskUnexpected
+from service.api.evenly import tell_evenly
 from service.api.facts import FactsNarrowed, FactType, MemoryLagType, Of, To
 from service.api.grants import GrantType
 from service.api.identity import ExplanationType, UnknownVoiceType
@@ -572,7 +573,7 @@ def make_schema(*, development: bool) -> Schema:
     extensions: list[Callable[[], SchemaExtension]] = [MaskUnexpected, WholeTexts, Limits, partial(Prepared, Documents())]
     if not development:
         extensions.append(DisableIntrospection)
-    return Schema(
+    schema = Schema(
         Query,
         Mutation,
         Subscription,
@@ -580,6 +581,8 @@ def make_schema(*, development: bool) -> Schema:
         extensions=extensions,
         config=StrawberryConfig(disable_field_suggestions=not development),
     )
+    tell_evenly(schema._schema)
+    return schema
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 import websockets
 
+from service.api.evenly import EvenlyConfig
 from service.api.http import HttpConfig
 from service.api.limits import LimitsConfig
 from service.api.tokens import issue, list_tokens, revoke
@@ -21,6 +23,7 @@ from service.app import serving as served
 from service.graph.driver import Graph
 from service.graph.spaces import get_space, save_space
 from service.settings import Settings
+from service.types.ids import fresh
 from service.types.people import VoiceAccess
 from service.wiring import Services
 from tests.api.serving import Api, serving
@@ -118,6 +121,12 @@ async def test_an_unexpected_error_becomes_an_incident_and_neither_answer_nor_lo
         assert str(tmp_path) not in json.dumps(answer)
         ours = "".join(r.getMessage() for r in caplog.records if r.name.startswith(("voicegraph", "strawberry", "uvicorn")))
         assert "surprise" not in ours and "surprise" not in json.dumps(answer)
+
+
+async def test_that_there_is_nothing_by_an_id_is_not_told_before_the_first_even_moment(api: Api) -> None:
+    token, began = api.token("nobody"), time.monotonic()
+    assert await api.data(f'{{ person(id: "{fresh()}") {{ id }} }}', token) == {"person": None}
+    assert time.monotonic() - began >= EvenlyConfig().step
 
 
 async def test_the_service_is_alive_and_ready(api: Api) -> None:
