@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from service.audio import decode
 from service.graph.access import read_scope
@@ -55,6 +54,7 @@ from tests.graph.meeting_builders import (
     turns,
     with_login,
 )
+from tests.warned import warned
 
 PATIENCE = 60.0
 FRAME = SAMPLE_RATE // 10
@@ -419,24 +419,21 @@ async def test_a_meeting_whose_sound_lies_elsewhere_is_left_to_who_has_it(graph:
     assert not {"sound_in", "sound_awaited", "sound_lost"} & {name for name, value in meeting.items() if value is not None}
 
 
-async def test_sound_that_nobody_brings_is_said_to_be_lost(
-    graph: Graph, space: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    caplog.set_level("WARNING", logger=meeting_log.name)  # whatever other tests of this process left
-    monkeypatch.setattr(meeting_log, "disabled", False)
+async def test_sound_that_nobody_brings_is_said_to_be_lost(graph: Graph, space: str, tmp_path: Path) -> None:
     here, gone = Tapes(tmp_path / "here"), Tapes(tmp_path / "gone").place
     await tell(graph, space)
     await graph.write(save_meetings, [delivery(space, ended())], sound_in=gone)
     quick = MeetingsConfig(elsewhere=0.05)
     work = MeetingWorkConfig(margin=0.0, for_sound=timedelta(seconds=1))
     using = listens_with(graph, here)
-    async with a_worker(graph, space, tmp_path, using=using, config=quick, work=work, listen=True) as worker:
-        await worker.settle(PATIENCE)
+    with warned(meeting_log.name) as warnings:
+        async with a_worker(graph, space, tmp_path, using=using, config=quick, work=work, listen=True) as worker:
+            await worker.settle(PATIENCE)
     (session,), (meeting,) = await sessions(graph, space), await meetings(graph, space)
     assert (session["status"], session["sound_lost"], meeting["status"]) == ("complete", True, "closed")
     everything = Viewer(space, None, None, (), False, Assurance.TOKEN, reads_all=True)
     shown = await graph.read(get_session, await graph.read(read_scope, everything), session["id"])
     assert shown.sound_lost and meeting["sound_lost"] is not None
     assert [turn["text"] for turn in await turns(graph, space)] == [f"Line {n}." for n in range(len(lines()))]
-    (told,) = [record.getMessage() for record in caplog.records if "without the sound" in record.getMessage()]
+    (told,) = [words for words in warnings if "without the sound" in words]
     assert meeting["id"] in told and gone in told

@@ -6,6 +6,7 @@ import pytest
 
 from service.app import swept
 from service.errors import VoicegraphError
+from tests.warned import warned
 
 
 class Broken(VoicegraphError):
@@ -15,7 +16,7 @@ class Broken(VoicegraphError):
 
 
 @pytest.mark.parametrize("fault", [Broken, OSError, TypeError])
-async def test_what_fails_is_said_and_the_rest_is_swept(fault: type[Exception], caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_fails_is_said_and_the_rest_is_swept(fault: type[Exception]) -> None:
     done: list[str] = []
 
     async def fails() -> None:
@@ -25,5 +26,6 @@ async def test_what_fails_is_said_and_the_rest_is_swept(fault: type[Exception], 
     async def expires() -> None:
         done.append("expired")
 
-    await swept((fails, expires))
-    assert done == ["failed", "expired"] and len(caplog.records) == 1
+    with warned("voicegraph.api") as told:
+        await swept((fails, expires))
+    assert done == ["failed", "expired"] and len(told) == 1
