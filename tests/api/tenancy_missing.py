@@ -3,6 +3,7 @@ subscription where an id can stand, with one of each, and what the two answers a
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,10 +135,9 @@ async def differences(
         for id in hidden.get(call.label, ()):
             made = "f" * 64 if call.label == "Upload" else derived("nothing", fresh())
             absent = id.replace(ID.findall(id)[0], made) if ID.findall(id) else made
-            answers = [
-                without_ids(await _asked(api, call.with_id(one, others), call.root, token, headers or {}), one)
-                for one in (id, absent)
-            ]
+            given = (id, absent)
+            asked = (_asked(api, call.with_id(one, others), call.root, token, headers or {}) for one in given)
+            answers = [without_ids(answer, one) for answer, one in zip(await asyncio.gather(*asked), given, strict=True)]
             compared += 1
             if answers[0] != answers[1]:
                 found.append(f"{call.root} {call.name} of {call.label} {id}: {_first_difference(*answers)}")

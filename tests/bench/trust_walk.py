@@ -14,12 +14,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
 from service.demo import __file__ as demo
+from service.graph.driver import Graph, rows
 from service.graph.forget_space import forget_space
 from service.types.ids import derived, fresh
 from service.types.people import VoiceAccess
@@ -56,6 +58,20 @@ TIMING = {
     "Entity": ("entity(id: {})",),
     "Job": ("job(id: {})",),
 }
+LONG = 10_000
+"""Turns of somebody hidden: all of them are looked through for one that may be read."""
+SAY_MUCH = """
+CREATE (a:Audience {id: $audience, space: $space, created_at: datetime(), public: false, num_readers: 0})
+CREATE (p:Person {id: $person, space: $space, created_at: datetime(), display_name: 'Talker'})
+CREATE (s:Session {id: $session, space: $space, created_at: datetime(), external_id: $session, started_at: datetime(),
+  status: 'complete'})
+WITH a, p, s UNWIND range(0, $turns - 1) AS i
+CREATE (m:Message {id: randomUUID(), space: $space, created_at: datetime(), session_id: $session, index: i, text: 'so',
+  said_at: datetime(), start: toFloat(i), end: i + 1.0, speaker_id: $person, audience: $audience})
+CREATE (p)-[:SPEAKS]->(m), (m)-[:FOR]->(a), (m)-[:IN_SESSION]->(s)
+"""
+Timed: TypeAlias = dict[tuple[str, str], tuple[list[float], list[float]]]
+"""By label and way of asking: seconds of an id of nothing, and of a hidden one."""
 SELECTED = {"explainIdentity": "{ localSpeaker }", "profile": "{ complete }", "messages": "{ edges { node { id } } }"}
 
 
@@ -156,14 +172,22 @@ def hidden_ids(secrets: Secrets, asker: Asker, worlds: Sequence[World]) -> dict[
 
 
 async def _time(report: Report, api: Api, secrets: Secrets, world: World, everybody: Sequence[Asker], number: int) -> None:
-    """As Finn, who knows few."""
+    """As Finn, who knows few: of what the world holds, and of somebody who said much, in a session as long."""
     asker = next(a for a in everybody if a.name == "finn")
-    outside, chance = secrets.outside(asker), random.Random(SEED)
+    outside = secrets.outside(asker)
     hidden = {
         label: [n["id"] for n in secrets.made[world.space][1] if n["label"] == label and n["id"] in outside] for label in TIMING
     }
-    ways = [(label, way) for label, some in TIMING.items() for way in some]
-    taken: dict[tuple[str, str], tuple[list[float], list[float]]] = {way: ([], []) for way in ways}
+    _tell(report, "forbidden_or_missing", await _interleaved(api, asker.token, hidden, number))
+    long = await _long(api.services.graph, world.space)
+    _tell(report, f"forbidden_or_missing/turns={LONG}", await _interleaved(api, asker.token, long, number // 2))
+
+
+async def _interleaved(api: Api, token: str | None, hidden: Mapping[str, Sequence[str]], number: int) -> Timed:
+    """Seconds of requests by ids of nothing, and of what is `hidden` (by label), in any order; by way of asking."""
+    chance = random.Random(SEED)
+    ways = [(label, way) for label in hidden for way in TIMING[label]]
+    taken: Timed = {way: ([], []) for way in ways}
     for count in range(WARM + number):
         label, way = ways[count // 2 % len(ways)] if count >= WARM else chance.choice(ways)
         is_hidden = chance.random() < 0.5
@@ -171,17 +195,31 @@ async def _time(report: Report, api: Api, secrets: Secrets, world: World, everyb
         name = way.split("(")[0]
         query = f"query ($id: ID!) {{ {way.format('$id')} {SELECTED.get(name, '{ id }')} }}"  # parsed once, whatever the id
         began = time.perf_counter()
-        await api.post(query, asker.token, id=id)
+        await api.post(query, token, id=id)
         if count >= WARM:
             taken[label, way][is_hidden].append(time.perf_counter() - began)
+    return taken
+
+
+async def _long(graph: Graph, space: str) -> dict[str, list[str]]:
+    """Somebody who said LONG turns in one session, of which nobody may read any."""
+    ids = {"Person": fresh(), "Session": fresh()}
+    await graph.write(rows, SAY_MUCH, space=space, person=ids["Person"], session=ids["Session"], audience=fresh(), turns=LONG)
+    return {label: [id] for label, id in ids.items()}
+
+
+def _tell(report: Report, where: str, taken: Timed) -> None:
     each = {way: (auc(*times), sum(map(len, times))) for way, times in taken.items() if all(times)}
     total = sum(n for _, n in each.values())
     mean = sum(value * n for value, n in each.values()) / total
-    report.add("auc", "forbidden_or_missing", "ours", mean, "share", total)
+    report.add("auc", where, "ours", mean, "share", total)
     (label, way), (value, n) = worst(each)
-    report.add("auc_worst", f"forbidden_or_missing/{label}: {way.format('id')}", "ours", value, "share", n)
+    report.add("auc_worst", f"{where}/{label}: {way.format('id')}", "ours", value, "share", n)
     for (label, way), (value, n) in sorted(each.items(), key=lambda one: -abs(one[1][0] - 0.5))[:3]:
-        report.add("auc", f"forbidden_or_missing/{label}: {way.format('id')}", "ours", value, "share", n)
+        report.add("auc", f"{where}/{label}: {way.format('id')}", "ours", value, "share", n)
+    for at, name in enumerate(("nothing", "hidden")):
+        every = [seconds for times in taken.values() for seconds in times[at]]
+        report.add("p50_ms", f"{where}/{name}", "ours", float(np.median(every)) * 1e3, "ms", len(every))
 
 
 def worst(each: Mapping[tuple[str, str], tuple[float, int]]) -> tuple[tuple[str, str], tuple[float, int]]:
