@@ -141,6 +141,10 @@ NODES: tuple[Node, ...] = (
             "string",
             "hash of everything the ingest was given: a second delivery with another hash is a conflict",
         ),
+        Property(
+            "revision", "integer", "how often its recording was processed, each time in place of the time before; none: once"
+        ),
+        Property("replaces", "string", "id of the session whose place it takes, until nothing is left of that one"),
         Property("roster", "list<string>", "people expected"),
         Property("addressed_to", "list<string>", "people that every turn is said to, as the caller said"),
         Property("access", "string", "the space's policy that its audiences were settled with"),

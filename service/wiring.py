@@ -357,7 +357,7 @@ class Services(Models):
             self.thresholds(), self.facts(), self.entities(), self.personas()
         )
         router = RouterConfig(thresholds=thresholds)
-        mirror = await self.engines.mirror_if_any()
+        mirror, erase = await self.engines.mirror_if_any(), await self.erase()
         return await self._once(
             "ingest",
             lambda: Ingest(
@@ -373,6 +373,7 @@ class Services(Models):
                 personas=personas,
                 sounds=self.sounds.remember(),
                 mirror=mirror,
+                erase=erase,
             ),
         )
 

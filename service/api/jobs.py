@@ -146,6 +146,11 @@ class IngestInput:
     attendance: list[AttendanceInput] = strawberry.field(
         default_factory=list, description="Who was there and when, where it is known: they may read what was said then."
     )
+    again: bool = strawberry.field(
+        default=False,
+        description="Where the recording is there with another transcript or date, or of other models: take the place of that, "
+        "as a new revision. Without, it is refused.",
+    )
 
 
 JobOutcome: TypeAlias = Annotated[
@@ -202,6 +207,7 @@ async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
         "addressed_to": [local_id(id) for id in wanted.addressed_to],
         "attendance": _attendance(wanted.attendance),
         **({"format": short("transcriptFormat", wanted.transcript_format)} if wanted.transcript_format else {}),
+        **({"again": True} if wanted.again else {}),
     }
     new = NewJob(
         space=context.space,
@@ -255,6 +261,7 @@ def runner(services: Services, uploads: Uploads, following: Following) -> Run:
             sha256=body["upload"],
             source="stream" if stream else "upload",
             stream=stream,
+            again=body.get("again", False),
         )
         report = await (await services.ingest())(request, progress)
         numbers = {

@@ -75,6 +75,9 @@ class SessionType(Node):
     sound_lost: bool = strawberry.field(
         description="Of a meeting: sound of it lay where no service looked when it was closed, and was not listened to."
     )
+    revision: int = strawberry.field(
+        description="1, and one more each time that its recording was processed again, in place of what was there."
+    )
     session_id: strawberry.Private[str]
     reading: strawberry.Private[Reading]
 
@@ -98,6 +101,7 @@ class SessionType(Node):
             num_messages=session.num_messages,
             created_at=session.created_at,
             sound_lost=session.sound_lost,
+            revision=session.revision,
             session_id=session.id,
             reading=reading,
         )

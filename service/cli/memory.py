@@ -47,6 +47,10 @@ def ingest(
     format: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the transcript, from `voicegraph formats`. Default: by its content.")
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Where it is there with another transcript or date, or of other models: take its place."),
+    ] = False,
     space: SpaceName = None,
     encoder: EncoderName = None,
     as_json: AsJson = False,
@@ -73,6 +77,7 @@ def ingest(
             started_at=began,
             transcript=transcript,
             format=format,
+            again=again,
         )
 
     with Bars() as bar:
@@ -97,7 +102,7 @@ def ingest(
     )
     rows = []
     for path, r in zip(files, reports, strict=True):
-        news = "known already" if r.already_complete else "remembered"
+        news = "known already" if r.already_complete else "remembered" if r.revision == 1 else f"revision {r.revision}"
         no_facts = ", ".join(f"{why}: {number}" for why, number in r.facts_dropped.items()) or "–"
         facts = (r.num_facts, no_facts)
         numbers = (r.num_messages, r.people_created, r.people_linked, *facts, r.words_left_out, r.captions_mended)

@@ -45,6 +45,8 @@ class Decided:
     decision: str
     person_id: str | None
     num_messages: int
+    known: bool
+    """Whether the person was there before the session: of a recording that is processed again, whose voice is heard anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +170,9 @@ SET m += row.properties
 """
 
 COUNT_DECISIONS = """
-MATCH (m:Message)-[:IN_SESSION]->(:Session {space: $space, id: $session_id})
-RETURN m.decision AS decision, m.speaker_id AS person_id, count(m) AS num_messages
+MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space, id: $session_id})
+RETURN m.decision AS decision, m.speaker_id AS person_id, count(m) AS num_messages,
+       EXISTS { MATCH (p:Person {id: m.speaker_id, space: $space}) WHERE p.created_at < s.created_at } AS known
 ORDER BY decision, person_id
 """
 

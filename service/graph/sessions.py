@@ -23,7 +23,8 @@ WHERE num_messages > 0 OR $reads_all OR (size($hearers) > 0
   AND all(ids IN $hearers WHERE EXISTS {
     MATCH (p:Person)-[:ATTENDED]->(s) WHERE p.id IN ids AND coalesce(p.kind, '') <> 'bot' }))
 RETURN s {.id, .space, .title, .started_at, .zone, .source, .external_id, .status, .created_at,
-  duration: coalesce(s.duration, 0.0), sound_lost: coalesce(s.sound_lost, false)} AS session, num_messages
+  duration: coalesce(s.duration, 0.0), sound_lost: coalesce(s.sound_lost, false),
+  revision: coalesce(s.revision, 1)} AS session, num_messages
 """
 
 

@@ -163,12 +163,12 @@ def _voice(row: dict[str, Any], encoder: EmbeddingSpace) -> PersonVoice | None:
         exemplars=tuple(Exemplar(**{**e, "vector": _vector(e["vector"])}) for e in row["exemplars"]),
         num_turns=row["num_turns"] or 0,
         net_speech=row["net_speech"] or 0.0,
-        consent=_consent(row["consent"], row["consents_of_set"]),
+        consent=consent_of(row["consent"], row["consents_of_set"]),
         same_as=row["same_as"][0] if row["same_as"] else None,
     )
 
 
-def _consent(own: list[str], of_set: list[str | None]) -> Consent:
+def consent_of(own: list[str], of_set: list[str | None]) -> Consent:
     """The person's own; a refusal of anybody they are merged with is one of this voice, whose own may be gone."""
     refused = sorted(REFUSALS.intersection(of_set))
     return Consent(refused[0]) if refused else Consent(own[0]) if own else Consent.UNKNOWN

@@ -4,7 +4,7 @@ the lock of the space, each safe to repeat."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from service.graph.driver import Tx, rows
 from service.graph.images import Shown, save_images
 from service.graph.receipts import refuse_erased
 from service.graph.spaces import LOCK_SPACE, lock_space
+from service.graph.succession import list_begun, refuse_partly_erased, revised_id
 from service.graph.thin_checkpoints import checkpoint_hash
 from service.graph.write_audiences import move_messages
 from service.graph.write_people import PersonWrite, VoiceWrite, save_people, save_voices
@@ -27,7 +28,10 @@ ROUTER, SETTLEMENT = "router", "settlement"
 
 class SessionConflict(VoicegraphError):
     code = "session_conflict"
-    says = "{what} is already there with other content ({why}). Give another session id, or deliver the same thing again."
+    says = (
+        "{what} is already there with other content ({why}). Give another session id, deliver the same thing again, or ask for "
+        "it to be ingested `again`: a new revision then takes the place of the one there."
+    )
     http_status = 409
 
 
@@ -53,16 +57,30 @@ class NewSession:
     embedder: str | None
     transcript: str | None = None
     """SHA-256 of the transcript beside a recording: it must not be there by itself, before or after."""
+    again: bool = False
+    """Where its recording is there with other content, this is to take its place as a new revision."""
+    own_id: bool = True
+    """Whether `id` was given; else it follows from the recording."""
+    revision: int = 1
+    replaces: str | None = None
+    """Id of the session whose place it takes; until then nobody reads it."""
+    access: str | None = None
+    """Of one that takes another's place the policy that this was settled by: what was said is not opened by a later one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
+    id: str
+    """Of a new revision its own."""
     status: SessionStatus
     started_at: datetime
     """As first written: what is written already counts from it."""
     checkpoint: str | None
     """As last written; None before the first batch, and after the last."""
     num_messages: int
+    revision: int = 1
+    replaces: str | None = None
+    """Id of the session whose place it takes, until nothing is left of that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +124,8 @@ class Batch:
     """Everybody new, or counted anew."""
     voices: Sequence[VoiceWrite]
     """Of `people`, those whose voice is kept or changed."""
+    hidden: bool = False
+    """Nobody reads the messages before the session is closed, nor who said them: others do not read them twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +144,8 @@ class RevisionMoved:
 
 FIND_SESSION_BY_ID = """
 OPTIONAL MATCH (s:Session {id: $session_id})
-RETURN s {.id, .space, .external_id, .content_hash, .status, .started_at, .checkpoint,
-          num_messages: COUNT { (s)<-[:IN_SESSION]-(:Message) }} AS session
+RETURN s {.id, .space, .external_id, .content_hash, .status, .started_at, .checkpoint, .replaces, .access,
+          revision: coalesce(s.revision, 1), num_messages: COUNT { (s)<-[:IN_SESSION]-(:Message) }} AS session
 """
 
 FIND_SESSION_BY_EXTERNAL_ID = """
@@ -208,26 +228,76 @@ SET r = row.properties
 
 async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
     """Make the session, or find what is there of it. Raises SessionErased, and SessionConflict for the same id or the same
-    sound with other content; a failed session without messages may be delivered anew in another form."""
+    sound with other content; a failed session without messages may be delivered anew in another form.
+
+    What is there with other content and is not being written is replaced `again`: a new revision is opened, under an id of its
+    own, that nobody reads and no recording is known by until `take_place`; that one stays as it is. PartlyErased where it may
+    not be. Afterwards the same request, `again` or not, finds the revision, and the one before is a conflict."""
     await lock_space(tx, session.space)
-    (row,) = await rows(tx, FIND_SESSION_BY_ID, session_id=session.id)
-    there = row["session"]
+    there = await _find(tx, session.id) or await _find_revision(tx, session)
+    if there is not None and _is_replaced(session, there):
+        session = await _revised(tx, session, there)
+        there = await _find(tx, session.id)
+    elif there is not None and there["revision"] > 1:
+        session = replace(session, id=there["id"], revision=there["revision"], replaces=there["replaces"])
     if there is None:
         await refuse_erased(tx, session.space, session.id)
         await _refuse_known_sound(tx, session)
     else:
         _refuse_other_content(session, there)
         if there["status"] == SessionStatus.COMPLETE:
-            return OpenedSession(SessionStatus.COMPLETE, there["started_at"], None, there["num_messages"])
+            return _opened(session, SessionStatus.COMPLETE, there["started_at"], None, there["num_messages"])
     written = there["num_messages"] if there else 0
     started_at = there["started_at"] if there and written else session.started_at
     properties = {} if written else _session_properties(session)
+    if properties and session.replaces:  # its recording is that of the session there, until it takes the place of that one
+        properties |= {"external_id": there and there["external_id"], "access": session.access or (there and there["access"])}
     await tx.run(OPEN_SESSION, session_id=session.id, properties=properties)
-    return OpenedSession(SessionStatus.OPEN, started_at, there["checkpoint"] if there else None, written)
+    return _opened(session, SessionStatus.OPEN, started_at, there["checkpoint"] if there else None, written)
+
+
+def _opened(
+    session: NewSession, status: SessionStatus, started_at: datetime, checkpoint: str | None, num_messages: int
+) -> OpenedSession:
+    return OpenedSession(session.id, status, started_at, checkpoint, num_messages, session.revision, session.replaces)
+
+
+async def _find(tx: Tx, session_id: str) -> dict[str, Any] | None:
+    (row,) = await rows(tx, FIND_SESSION_BY_ID, session_id=session_id)
+    found: dict[str, Any] | None = row["session"]
+    return found
+
+
+async def _find_revision(tx: Tx, session: NewSession) -> dict[str, Any] | None:
+    """What stands by now where the session of this id stood first."""
+    known = await find_session_of(tx, session.space, session.external_id)
+    there = await _find(tx, known) if known else None
+    if there is None or there["revision"] == 1:
+        return None
+    own = not session.own_id or there["id"] == revised_id(session.id, there["revision"], there["content_hash"])
+    return there if own else None
+
+
+def _is_replaced(session: NewSession, there: Mapping[str, Any]) -> bool:
+    """Whether what is there is what `session` is to be a new revision of: whole, or broken off for good."""
+    same = all(there[name] == getattr(session, name) for name in ("space", "external_id"))
+    over = there["status"] == SessionStatus.COMPLETE or (there["status"] == SessionStatus.FAILED and there["num_messages"])
+    return bool(session.again and same and over and there["content_hash"] != session.content_hash)
+
+
+async def _revised(tx: Tx, session: NewSession, there: Mapping[str, Any]) -> NewSession:
+    await refuse_partly_erased(tx, session.space, there["id"])
+    revision = there["revision"] + 1
+    id = revised_id(session.id, revision, session.content_hash)
+    for begun in await list_begun(tx, session.space, [there["id"]], failed=False):
+        if begun != id:
+            raise SessionConflict(what="A new revision of this recording", why=f"session {begun}, which is not through")
+    return replace(session, id=id, revision=revision, replaces=there["id"], access=there["access"])
 
 
 async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
-    if known := await find_session_of(tx, session.space, session.external_id):
+    known = await find_session_of(tx, session.space, session.external_id)
+    if known and known != session.replaces:
         raise SessionConflict(what="This recording", why=f"it is session {known}")
     if session.transcript and (known := await find_session_of(tx, session.space, session.transcript)):
         raise SessionConflict(what="This transcript", why=f"without its recording it is session {known}; forget that first")
@@ -247,13 +317,17 @@ def _refuse_other_content(session: NewSession, there: Mapping[str, Any]) -> None
         return
     if there["space"] == session.space and there["status"] == SessionStatus.FAILED and not there["num_messages"]:
         return
+    if there["space"] == session.space and there["revision"] > 1:
+        why = f"it is revision {there['revision']}, session {session.id}, of another transcript, date, addressee or model"
+        raise SessionConflict(what="This recording", why=why)
     raise SessionConflict(what=f"Session {session.id}", why="another recording, transcript, date, addressee or model")
 
 
 def _session_properties(session: NewSession) -> dict[str, Any]:
     given = ("space", "title", "started_at", "zone", "source", "external_id", "transcript", "content_hash", "duration")
     names = (*given, "encoder", "embedder")
-    return {**{name: getattr(session, name) for name in names}, "roster": list(session.roster)}
+    revised = {"revision": session.revision, "replaces": session.replaces} if session.replaces else {}
+    return {**{name: getattr(session, name) for name in names}, "roster": list(session.roster), **revised}
 
 
 async def fail_session(tx: Tx, space: str, session_id: str, error: str) -> None:
@@ -355,6 +429,8 @@ async def _save_decisions(tx: Tx, batch: Batch) -> None:
         await tx.run(SAVE_UNRESOLVED, space=batch.space, decisions=unresolved)
     if bound:
         await tx.run(SAVE_IDENTITIES, space=batch.space, bound=bound)
+    if batch.hidden:
+        return
     nobody = frozenset[str]()
     await move_messages(
         tx,

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from service.identity.consent import REFUSED
 from service.identity.gallery import Cosines, Gallery, Likeness
 from service.identity.match import Match
 from service.identity.policies import Bounded, policy, same_space, unit
@@ -22,6 +23,7 @@ from service.types.people import (
     Create,
     Decision,
     Exemplar,
+    Former,
     Link,
     PersonVoice,
     Scores,
@@ -60,6 +62,7 @@ class Fold:
         self.proposals = dict(state.proposals)
         self.passing = set(state.passing) - set(state.gallery)
         self.population, self.refusals = state.population, state.refusals
+        self.former = state.former
         self.now = 0.0
 
     def state(self) -> FoldState:
@@ -77,6 +80,7 @@ class Fold:
             population=self.population,
             channels=self._channels,
             refusals=self.refusals,
+            former=self.former,
         )
 
     def _gallery_of(self, voices: Sequence[PersonVoice]) -> Gallery:
@@ -194,23 +198,46 @@ class Fold:
         return Link(turn.message_id, turn.track, voice.person_id, self.scores(match, index), learns and self._keeps(voice))
 
     def create(self, turn: TurnEvidence, vector: Samples, match: Match) -> Create:
-        assert self.space is not None
-        person_id, scores = derived("person", turn.message_id), self.scores(match, match.best)
-        self.gallery.put(self._learnt(PersonVoice(person_id, self.space, vector), turn, vector))
-        if not self.config.keep_voices:
-            self.passing.add(person_id)
-        self._bind(turn.track, person_id)
-        return Create(turn.message_id, turn.track, person_id, scores)
+        voice, scores = self._unheard(turn, vector), self.scores(match, match.best)
+        self.gallery.put(self._learnt(voice, turn, vector))
+        if not self._keeps(voice):
+            self.passing.add(voice.person_id)
+        self._bind(turn.track, voice.person_id)
+        return Create(turn.message_id, turn.track, voice.person_id, scores)
 
     def create_passing(self, turn: TurnEvidence, total: Samples) -> Create:
         """Somebody of this session only, whose speech is not good enough for a voiceprint: no exemplar, not even a kept
         center."""
         assert self.space is not None
-        person_id = derived("person", turn.message_id)
         vector = unit(total, dimension=self.space.dimension, what=turn.message_id)
-        self.gallery.put(PersonVoice(person_id, self.space, vector))
-        self.passing.add(person_id)
-        return Create(turn.message_id, turn.track, person_id, self.scores(self.match(turn, vector), None))
+        voice = self._unheard(turn, vector)
+        self.gallery.put(voice)
+        self.passing.add(voice.person_id)
+        return Create(turn.message_id, turn.track, voice.person_id, self.scores(self.match(turn, vector), None))
+
+    def _unheard(self, turn: TurnEvidence, vector: Samples) -> PersonVoice:
+        """Somebody whose voice nobody knows: who was held to speak then before, where no voice of theirs is left, and no other
+        track is theirs; else somebody new."""
+        assert self.space is not None
+        former = self.former.get(turn.before) if turn.before else None
+        if former is None or former.person_id in self.gallery or self._is_away(former):
+            return PersonVoice(derived("person", turn.message_id), self.space, vector)
+        return PersonVoice(
+            former.person_id,
+            self.space,
+            vector,
+            num_turns=former.num_turns,
+            net_speech=former.net_speech,
+            consent=former.consent,
+            same_as=former.same_as,
+        )
+
+    def _is_away(self, former: Former) -> bool:
+        """Whether it cannot be them: they refused, or speak on a track of their own."""
+        refused = self.refusals.voices | self.refusals.attribution
+        bound = {one for person in self.bound.values() for one in (person, self.gallery.root(person))}
+        own = {former.person_id, former.same_as or former.person_id}
+        return former.consent in REFUSED or former.person_id in refused or bool(own & bound)
 
     def by_track(self, turn: TurnEvidence, person_id: str, match: Match | None, reason: str) -> Assigned:
         """By `person_id`'s track: of people merged into one it is whose own voice is nearest, if it can be compared."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from service.identity.opt_outs import Refusals
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
-from service.types.people import ChannelMean, Consent, Exemplar, PersonVoice, TurnEvidence
+from service.types.people import ChannelMean, Consent, Exemplar, Former, PersonVoice, TurnEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class FoldState:
-    """Immutable. `gallery`, `population`, `channels` and `refusals` come from the graph before each batch; all the rest goes
-    into the checkpoint."""
+    """Immutable. `gallery`, `population`, `channels`, `refusals` and `former` come from the graph before each batch; all the
+    rest goes into the checkpoint."""
 
     gallery: Mapping[str, PersonVoice] = field(default_factory=dict)
     bound: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +66,8 @@ class FoldState:
     """channel → its mean, where enough people were heard on it: taken away when both sides have one"""
     refusals: Refusals = field(default_factory=Refusals)
     """who may not be known by voice, as of the gallery"""
+    former: Mapping[str, Former] = field(default_factory=dict)
+    """person → who was held to speak in what is processed again; nobody else is told by when they spoke"""
 
     def with_gallery(
         self,
@@ -73,10 +75,11 @@ class FoldState:
         population: int = 0,
         channels: Mapping[str, ChannelMean] | None = None,
         refusals: Refusals | None = None,
+        former: Mapping[str, Former] | None = None,
     ) -> FoldState:
         """The state with people and channels as they are in the graph now; passing voices stay unless the graph knows them, and
         nothing stays of a voice whose person refused meanwhile."""
-        now = replace(self, gallery=dict(gallery), population=population, channels=dict(channels or {}))
+        now = replace(self, gallery=dict(gallery), population=population, channels=dict(channels or {}), former=former or {})
         return now.obeying(refusals or Refusals())
 
     def obeying(self, refusals: Refusals) -> FoldState:
@@ -145,6 +148,7 @@ def _turn_out(turn: TurnEvidence) -> dict[str, Any]:
     embedding, narrow = turn.embedding, turn.narrow
     return {
         **{name: getattr(turn, name) for name in _TURN_FIELDS},
+        **({"before": turn.before} if turn.before else {}),
         "vector": embedding and _vector_out(embedding.vector),
         "narrow": narrow and _vector_out(narrow.vector),
         "space": embedding and asdict(embedding.space),
@@ -156,7 +160,7 @@ def _turn_in(kept: Mapping[str, Any]) -> TurnEvidence:
         SpeakerEmbedding(_vector_in(kept[name]), EmbeddingSpace(**kept["space"])) if kept.get(name) else None
         for name in ("vector", "narrow")
     )
-    fields = {name: kept[name] for name in _TURN_FIELDS if name in kept}  # checkpoints of before have no `clipped`
+    fields = {name: kept[name] for name in (*_TURN_FIELDS, "before") if name in kept}  # older checkpoints have no `clipped`
     return TurnEvidence(**fields, embedding=embedding, narrow=narrow)
 
 

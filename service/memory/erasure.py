@@ -100,7 +100,7 @@ KINDS = _words_of(
     emotion encoder encoder_version entities_by erased_facts erased_names erased_sources event_id extractor facts facts_by
     given_id held how id issuer key kind kinds language lease leased_by made_by mark meeting_id meetings
     message_id messages mirrored named_by names of opt_outs people person_id policy provenance provider purpose readers
-    reason recorded_by revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by
+    reason recorded_by replaces revoked_by role roster routing runner_up_id session_id sessions shared_names signature sounds_by
     sounds_of sound_in source sources space speaker_id stage state status tag tagger target text_version thinned_of token_id
     transcript twin_of type undone_by uploads voice_access voices waveform webhook_id what words zone
     """
@@ -114,7 +114,7 @@ IDENTIFIES = frozenset({"external_id", "subject"})
 NAMELESS = frozenset({"Webhook", "AudioMemory"})
 NO_NAME = frozenset({"external_id", "subject", "headers", "query", "error", "reference"})
 """Of TELLS those where a word of a language is no name, even if it is all that stands there."""
-NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by"})
+NOBODYS = frozenset({"speaker_id", "runner_up_id", "affect_of", "of", "person_id", "asked_by", "replaces"})
 """Properties that are none where nobody is named."""
 
 

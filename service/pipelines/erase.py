@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -19,6 +20,7 @@ from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, li
 from service.graph.opt_outs import any_opted_out, leave_account_marks, list_logins_of
 from service.graph.receipts import find_receipt, find_receipt_of, save_receipt
 from service.graph.spaces import list_made, lock_space
+from service.graph.succession import Successor, list_begun, take_place
 from service.graph.write_sessions import SessionBusy
 from service.identity.opt_outs import Marker
 from service.pipelines.erase_files import Files
@@ -35,6 +37,8 @@ log = logging.getLogger(__name__)
 
 LEDGER = "ledger"
 """`asked_by` of what is erased again since a backup brought it back."""
+REVISION = "revision"
+"""`asked_by` of a session whose recording was processed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Asked:
     although: bool = False
     exactly: tuple[str, ...] = ()
     although_open: bool = False
+    by: Successor | None = None
+    """Takes the place of the session that is erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,17 @@ class Erase:
         """Hide it, and nothing else: the sweep does the rest. Raises NotFound, SessionBusy."""
         return await self._begin(Asked(space, subject, asked_by, why, own, although))
 
+    async def supersede(self, space: str, session_id: str, by: Successor) -> Erasing:
+        """Hide a session, and let its recording be that of `by`, in one transaction; what both were made of stays. `finish`
+        does the rest. Raises NotFound where `by` was not written to replace it, or is gone.
+
+        It is erased like any other, and not just taken apart: its facts, voices and mirrored words go from the same places, who
+        follows events is told that it is gone, and its id is refused. The ledger has it, too: what is erased after it was
+        replaced must not come back as it was before. So a database restored from before has neither, and is given the recording
+        under another id."""
+        why = f"revision {by.session_id}"
+        return await self._begin(Asked(space, Subject(SubjectKind.SESSION, session_id), REVISION, why, by=by))
+
     async def _begin(self, asked: Asked) -> Erasing:
         """What the ledger was told of it and is not hidden by it is struck, but where nobody can know: its write was lost."""
         id = fresh()
@@ -126,6 +143,7 @@ class Erase:
             if (known := await self._known(space, subject)) is not None:
                 return known
             planned = await self._graph.read(self._planned, asked, id, at)
+            await self._erase_begun(planned, asked)
             own = await self._graph.read(self._sweep.own, planned)
             people = planned.people if subject.kind is SubjectKind.PERSON else ()
             await asyncio.to_thread(self._ledger.add, [Entry(id, space, subject, at, people)])
@@ -133,7 +151,19 @@ class Erase:
             if await self._graph.write(self._hide, planned, asked, marker):
                 self._sweep.keep(planned, own)
                 return Erasing(id=id, subject=subject, complete=False)
-            # who is merged with them has changed: the ledger is told anew who it is of
+            # who is merged with them has changed, or a revision was begun: the ledger is told anew who it is of
+
+    async def _erase_begun(self, planned: Erasure, asked: Asked) -> None:
+        """What was begun to take the place of a session of which something goes would bring that back: it goes first."""
+        for session in await self._graph.read(self._begun_beside, planned, asked):
+            subject = Subject(SubjectKind.SESSION, session)
+            with suppress(NotFound):  # gone since it was looked for
+                await self._begin(Asked(planned.space, subject, asked.asked_by, asked.why, although_open=True))
+                await self.finish(planned.space, subject)
+
+    async def _begun_beside(self, tx: Tx, planned: Erasure, asked: Asked) -> list[str]:
+        found = await list_begun(tx, planned.space, planned.sessions)
+        return [session for session in found if asked.by is None or session != asked.by.session_id]
 
     async def finish(self, space: str, subject: Subject) -> Erasing:
         """Sweep what was hidden; the receipt, or what it waits for. Raises what the stores raise: it is gone on with later."""
@@ -233,18 +263,22 @@ class Erase:
             although_open=asked.although_open,
             config=self._config.sweep.names,
         )
+        if asked.by is not None:
+            found = replace(found, uploads=tuple(hash for hash in found.uploads if hash not in asked.by.sources))
         if asked.subject.kind is not SubjectKind.PERSON:
             return found
         tokens = await asyncio.to_thread(self._files.accounts_of, asked.space, found.people)
         return replace(found, accounts=tuple(sorted({*found.accounts, *tokens})))
 
     async def _hide(self, tx: Tx, before: Erasure, asked: Asked, marker: Marker | None) -> bool:
-        """False where it is of other people than `before`, by now."""
+        """False where it is of other people than `before`, by now, or a revision of its sessions was begun."""
         await lock_space(tx, before.space)
         now = await self._planned(tx, asked, before.id, before.at)
-        if now.people != before.people:
+        if now.people != before.people or await self._begun_beside(tx, now, asked):
             return False
         await hide(tx, now, self._key().id)
+        if asked.by is not None:
+            await take_place(tx, now.space, now.subject.id, asked.by)
         if marker is not None and now.subject.kind is SubjectKind.PERSON and await any_opted_out(tx, now.space, now.people):
             logins = await list_logins_of(tx, now.space, now.people)  # also those bound since, and of who is one with them
             marks = [marker.account(now.space, *login) for login in logins]

@@ -98,7 +98,7 @@ DONE: Mapping[SubjectKind, Mapping[str, str]] = {
         "kept sound": "that of it emptied",
         "names proposed": "what was said in it speaks for none; those that rest on nothing else emptied",
         "undo records": "keep what is of others: undoing restores nothing of it",
-        "uploads": "its recordings, and its stream",
+        "uploads": "its recordings, but for what a new revision was made of, too, and its stream",
         "inbox": _PERSON["inbox"],
         "sound of meetings": "that of its meetings that are over",
         "engine mirrors": EMPTIED,

@@ -14,7 +14,7 @@ from service.graph.write_people import PersonWrite, VoiceWrite
 from service.graph.write_sessions import ROUTER, SETTLEMENT, Batch, BatchSaved, NewMessage, RevisionMoved, save_batch
 from service.identity.revisions import voice_changes
 from service.identity.router import FoldState, RouterConfig, settle, step
-from service.pipelines.gallery import GalleryReader
+from service.pipelines.gallery import Voices
 from service.types.audio import EmbeddingSpace
 from service.types.people import Decision, PersonVoice, TurnEvidence, Unresolved
 
@@ -65,7 +65,7 @@ class Folding:
     def __init__(
         self,
         graph: Graph,
-        gallery: GalleryReader,
+        gallery: Voices,
         config: RouterConfig,
         *,
         space: str,
@@ -74,9 +74,11 @@ class Folding:
         embedder: str | None,
         checkpoint: str | None,
         held: Then | None = None,
+        hidden: bool = False,
     ) -> None:
-        """`held`: goes into every transaction that writes the session, and raises where it is another's by now."""
-        self.held = held
+        """`held`: goes into every transaction that writes the session, and raises where it is another's by now. `hidden`: as
+        Batch's."""
+        self.held, self._hidden = held, hidden
         self.checkpoint = Checkpoint.loads(checkpoint)
         self.stored = checkpoint
         self.space, self.session_id, self.encoder = space, session_id, encoder
@@ -147,7 +149,7 @@ class Folding:
         while True:
             candidates = await self._gallery(self.space, vectors, near=self.checkpoint.fold.bound.values())
             before = self.checkpoint.fold.with_gallery(
-                candidates.voices, candidates.population, candidates.channels, candidates.refusals
+                candidates.voices, candidates.population, candidates.channels, candidates.refusals, candidates.former
             )
             after, decisions = await asyncio.to_thread(decide, before)
             checkpoint = Checkpoint(next_index, settled, after, self.checkpoint.left_out + left_out, mended)
@@ -171,6 +173,7 @@ class Folding:
                     bound={**_newly_bound(before, after, decisions), **given},
                     people=_counted(before, after),
                     voices=[VoiceWrite(c.voice, c.added, c.evicted) for c in changed],
+                    hidden=self._hidden,
                 ),
             )
             if isinstance(saved, BatchSaved):

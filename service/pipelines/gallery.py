@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from service.graph.channels import list_channels
 from service.graph.driver import Graph, Tx
@@ -22,7 +23,7 @@ from service.graph.voices import (
 )
 from service.identity.opt_outs import Marker, OptedOut, Refusals
 from service.types.audio import EmbeddingSpace, Samples
-from service.types.people import ChannelMean, PersonVoice
+from service.types.people import ChannelMean, Former, PersonVoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,16 @@ class Candidates:
     """Means of the space's channels, by tag."""
     refusals: Refusals = field(default_factory=Refusals)
     """Who may not be known by voice, at the same revision: what rests on it is only written where that has not moved."""
+    former: Mapping[str, Former] = field(default_factory=dict)
+    """As of FoldState."""
+
+
+class Voices(Protocol):
+    """Whom a fold compares with."""
+
+    async def __call__(self, space: str, vectors: Sequence[Samples], *, near: Iterable[str] = ()) -> Candidates: ...
+
+    def learnt(self, space: str, before: int, after: int, voices: Iterable[PersonVoice], gone: Iterable[str] = ()) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,9 @@
 """How does a recording become people and messages? Decode, diarise, recognise, embed; then batch by batch one read of the
-voices, one step of the fold, one write; at the end settle, close and read the facts. Broken off anywhere, it goes on there."""
+voices, one step of the fold, one write; at the end settle, close and read the facts. Broken off anywhere, it goes on there.
+
+Processed again, it is written beside what is there of it, as a new revision that nobody reads yet, by who spoke when in that
+(service/pipelines/former.py). Then that one is erased, as whatever is erased: its words leave every store, and its id is not
+taken again; what follows from it has a receipt. The new one is closed as soon as it is hidden, and swept away after that."""
 
 from __future__ import annotations
 
@@ -9,15 +13,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from service.audio import decode
 from service.audio.diarise import Diariser, DiariserConfig
 from service.audio.segmentation import Segmenter
 from service.connectors.files import fits, read_transcript
-from service.errors import VoicegraphError
+from service.errors import InvalidInput, VoicegraphError
 from service.graph.close_sessions import Lost
 from service.graph.driver import Graph
 from service.graph.spaces import ensure_space
+from service.graph.succession import Successor
 from service.graph.write_sessions import NewMessage, NewSession, OpenedSession, fail_session, open_session
 from service.identity.merging import MergeConfig
 from service.identity.router import NO_TRACK, RouterConfig
@@ -28,7 +34,8 @@ from service.pipelines.entities import RememberEntities
 from service.pipelines.expire import expire_sounds, expire_voices
 from service.pipelines.facts import RememberFacts
 from service.pipelines.folding import Folding
-from service.pipelines.gallery import GalleryReader
+from service.pipelines.former import Former, VoicesWithout
+from service.pipelines.gallery import GalleryReader, Voices
 from service.pipelines.hearing import (
     Diarise,
     HeardTurn,
@@ -63,10 +70,14 @@ from service.types.audio import (
     TextEmbedder,
     Transcript,
 )
+from service.types.erasure import Subject, SubjectKind
 from service.types.ids import derived
 from service.types.memory import SessionStatus
 from service.types.people import AnonymousVoices, SpaceSettings, TurnEvidence
 from service.types.told import with_captions
+
+if TYPE_CHECKING:
+    from service.pipelines.erase import Erase
 
 __all__ = ["Ingest", "IngestConfig", "IngestReport", "IngestRequest"]
 
@@ -101,18 +112,19 @@ class Ingest:
         personas: RememberPersonas | None = None,
         sounds: RememberSounds | None = None,
         mirror: Mirror | None = None,
+        erase: Erase | None = None,
         config: IngestConfig | None = None,
     ) -> None:
         """`router`: its policy and what it may keep are the space's, whatever is given. `gallery`: to share one. `facts`: None
         leaves them to be read later (`voicegraph facts`). `entities`: as `facts` (`voicegraph entities`).
         `personas`: too (`voicegraph persona read`), but then without how things were said. `sounds`: None listens for none, for
         who agreed to it neither. `mirror`: None where no other
-        engine is to have the messages."""
+        engine is to have the messages. `erase`: takes away what a new revision replaces; None makes none."""
         self._graph, self._segmenter, self._encoder = graph, segmenter, encoder
         self._recogniser, self._text_embedder, self._router = recogniser, text_embedder, router
         self._gallery = gallery or GalleryReader(graph, encoder.embedding_space)
         self._afterwards = Afterwards(graph, facts, entities, personas, sounds, mirror)
-        self._config = config or IngestConfig()
+        self._erase, self._config = erase, config or IngestConfig()
         self._models = Models(
             encoder.embedding_space,
             text_embedder.embedding_space if text_embedder else None,
@@ -121,8 +133,11 @@ class Ingest:
 
     async def __call__(self, request: IngestRequest, progress: Progress = lambda share, stage: None) -> IngestReport:
         """Write one recording, or one transcript. Raises the decoder's and the transcript's errors, WrongContent,
-        SessionConflict, SessionBusy, and the graph's: then the session stays open, and the same request goes on where it
-        stopped. Facts that could not be read raise, too, with the session complete: the same request then reads them."""
+        SessionConflict, SessionErased, PartlyErased, SessionBusy, and the graph's: then the session stays open, and the same
+        request goes on where it stopped. Facts that could not be read raise, too, with the session complete: the same request
+        then reads them."""
+        if request.again and self._erase is None:
+            raise InvalidInput(what="again", given="true", needed="an ingest that can erase what is replaced")
         began, watch = time.perf_counter(), Stopwatch()
         progress(0.0, "decode")
         with watch.stage("probe"):
@@ -134,6 +149,7 @@ class Ingest:
         await expire_voices(self._graph, settings)
         await expire_sounds(self._graph, [settings.id])
         opened = await self._graph.write(open_session, session)
+        session = replace(session, id=opened.id, revision=opened.revision, replaces=opened.replaces)
         if opened.status is not SessionStatus.COMPLETE:
             session = replace(session, started_at=opened.started_at)
             try:
@@ -142,6 +158,10 @@ class Ingest:
                 if error.http_status < 500 and error.http_status != CONFLICT:
                     await self._graph.write(fail_session, session.space, session.id, error.code)
                 raise
+        if session.replaces is not None and self._erase is not None:
+            progress(self._config.heard_share, "erase")
+            with watch.stage("erase"):
+                await self._erase.finish(session.space, Subject(SubjectKind.SESSION, session.replaces))
         dropped = await self._afterwards(
             session.space,
             session.id,
@@ -167,7 +187,9 @@ class Ingest:
         progress: Progress,
     ) -> None:
         router = router_of(self._router, settings, request.roster)
-        folding = self._folding(session, router, opened)
+        former = await Former.read(self._graph, session.space, session.replaces) if session.replaces else None
+        voices = VoicesWithout(self._gallery, self._graph, former, settings.routing) if former else self._gallery
+        folding = self._folding(session, router, opened, voices)
         if not folding.checkpoint.settled:
             transcript = written.transcript if written else await asyncio.to_thread(_transcript, request, info.duration)
             left_out = 0
@@ -176,15 +198,18 @@ class Ingest:
                 await note(written, folding, router, make, watch, progress, size=self._config.batch)
             else:
                 wording = self._wording(transcript)
-                await self._hear(request, session, info, transcript, wording, folding, watch, progress)
+                await self._hear(request, session, info, transcript, wording, folding, watch, progress, former=former)
                 left_out = wording.written
             progress(self._config.heard_share, "settle")
             with watch.stage("graph"):
                 await folding.settle(left_out=left_out, mended=transcript.recovered if transcript else 0)
         with watch.stage("graph"):
-            merged = await merge_session(self._graph, self._gallery, folding, settings, router, self._config.merging)
+            merged = await merge_session(self._graph, voices, folding, settings, router, self._config.merging)
             if merged is not None and merged.corrections:
                 await revise_facts(self._graph, session.space)
+            if session.replaces is not None and self._erase is not None:
+                by = Successor(session.id, session.external_id, session.transcript)
+                await self._erase.supersede(session.space, session.replaces, by)
             await name_session(self._graph, session.space, session.id, self._config.names)
             await close(
                 self._graph,
@@ -203,21 +228,22 @@ class Ingest:
         session = new_session(request, info, self._models)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
         router = router_of(self._router, settings, request.roster)
-        folding = self._folding(session, router, await self._graph.write(open_session, session))
+        folding = self._folding(session, router, await self._graph.write(open_session, session), self._gallery)
         wording, watch = self._wording(None), Stopwatch()
         await self._hear(request, session, info, None, wording, folding, watch, lambda share, stage: None, sound)
         await folding.settle(left_out=wording.written)
 
-    def _folding(self, session: NewSession, router: RouterConfig, opened: OpenedSession) -> Folding:
+    def _folding(self, session: NewSession, router: RouterConfig, opened: OpenedSession, voices: Voices) -> Folding:
         return Folding(
             self._graph,
-            self._gallery,
+            voices,
             router,
             space=session.space,
             session_id=session.id,
             encoder=self._encoder.embedding_space,
             embedder=session.embedder,
             checkpoint=opened.checkpoint,
+            hidden=opened.replaces is not None,
         )
 
     async def _hear(
@@ -231,6 +257,7 @@ class Ingest:
         watch: Stopwatch,
         progress: Progress,
         sound: Growing | None = None,
+        former: Former | None = None,
     ) -> None:
         """Write all turns that no run before this one wrote, batch by batch. `sound`: of a stream that still goes on."""
         with watch.stage("probe"):
@@ -250,7 +277,7 @@ class Ingest:
             with watch.stage("voice"):
                 narrowed = await asyncio.to_thread(self._narrowed, batch)
             evidence = [
-                evidence_of(m, heard.embedding, narrowed.get(heard.turn.index), free)
+                evidence_of(m, heard.embedding, narrowed.get(heard.turn.index), free, former)
                 for m, heard in zip(messages, batch, strict=True)
             ]
             with watch.stage("graph"):
@@ -329,7 +356,11 @@ def _transcript(request: IngestRequest, duration: float) -> Transcript | None:
 
 
 def evidence_of(
-    message: NewMessage, embedding: SpeakerEmbedding | None, narrow: SpeakerEmbedding | None, free: Collection[str]
+    message: NewMessage,
+    embedding: SpeakerEmbedding | None,
+    narrow: SpeakerEmbedding | None,
+    free: Collection[str],
+    former: Former | None = None,
 ) -> TurnEvidence:
     """`free`: tracks that say nothing about who speaks."""
     turn, quality = message.turn, message.turn.quality
@@ -346,4 +377,5 @@ def evidence_of(
         embedding=embedding,
         narrow=narrow,
         clipped=quality.clipped,
+        before=former.speaker(turn.segment) if former else None,
     )

@@ -36,6 +36,8 @@ class IngestReport:
     """CPU seconds by stage: probe, decode, diarise, voice, recognise, text, graph, facts, entities, …, sounds, mirror."""
     facts_dropped: Mapping[str, int] = field(default_factory=dict)
     """Why what might have been a fact is none, and how often; empty where the facts were read before."""
+    revision: int = 1
+    """From 2 on, it took the place of what was there of the recording."""
 
 
 async def report_of(
@@ -48,7 +50,7 @@ async def report_of(
     outcomes: Counter[str] = Counter()
     for row in decided:
         outcomes[row.decision] += row.num_messages
-    created = {row.person_id for row in decided if row.decision == "create"}
+    created = {row.person_id for row in decided if row.decision == "create" and not row.known}
     people = {row.person_id for row in decided if row.person_id}
     return IngestReport(
         session.id,
@@ -63,4 +65,5 @@ async def report_of(
         lost.captions_mended,
         seconds,
         dict(watch.seconds),
+        revision=session.revision,
     )

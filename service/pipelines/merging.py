@@ -26,7 +26,7 @@ from service.identity.merging import Joined, MergeConfig, MergeResult, SessionEv
 from service.identity.rules import RouterConfig
 from service.pipelines.channel_means import MAX_PEOPLE, means_of, remake_channel_means
 from service.pipelines.folding import Folding
-from service.pipelines.gallery import Candidates, GalleryReader
+from service.pipelines.gallery import Candidates, Voices
 from service.types.audio import EmbeddingSpace
 from service.types.people import ChannelMean, SpaceSettings, VoiceAccess
 
@@ -41,7 +41,7 @@ class _Known:
 
 async def merge_session(
     graph: Graph,
-    gallery: GalleryReader,
+    gallery: Voices,
     folding: Folding,
     settings: SpaceSettings,
     router: RouterConfig,
@@ -91,7 +91,7 @@ async def _save(tx: Tx, merging: Merging) -> Merged | RevisionMoved:
     return saved
 
 
-async def _read(graph: Graph, gallery: GalleryReader, folding: Folding, session: SessionEvidence, confirm: bool) -> _Known:
+async def _read(graph: Graph, gallery: Voices, folding: Folding, session: SessionEvidence, confirm: bool) -> _Known:
     """In a space too large to hold, the candidates are those near a voice heard in the session."""
     space, people = folding.space, sorted(session.people)
     candidates = await gallery(space, [], near=people)

@@ -48,6 +48,8 @@ class IngestRequest:
     """As in CallerKnows: person ids."""
     sha256: str | None = None
     """What the file's bytes should hash to."""
+    again: bool = False
+    """Where it is there with other models, another transcript or date, it takes the place of that, as a new revision."""
     stream: str | None = None
     """Id of the stream that `path` is the sound of: known by it, for its turns are written before the sound is whole."""
     source: str = "file"
@@ -85,6 +87,8 @@ def new_session(request: IngestRequest, info: AudioInfo, models: Models) -> NewS
         encoder=models.voice.name,
         embedder=models.text.name if models.text else None,
         transcript=decode.sha256(request.transcript) if request.transcript else None,
+        again=request.again,
+        own_id=request.session_id is not None,
     )
 
 

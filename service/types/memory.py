@@ -59,6 +59,8 @@ class Session:
     created_at: datetime
     sound_lost: bool = False
     """Of a meeting: sound of it lay where nobody looked when it was closed, and was not listened to."""
+    revision: int = 1
+    """How often its recording was processed, each time in place of the time before."""
 
 
 @dataclass(frozen=True, slots=True)

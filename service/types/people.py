@@ -165,6 +165,21 @@ class TurnEvidence:
     """The same sound as a telephone would carry it, of a few turns: whoever is learnt from them is known when they call."""
     clipped: float = 0.0
     """Share of samples at full scale, [0, 1]."""
+    before: str | None = None
+    """Of a recording that is processed again: id of the person who was held to speak then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """Somebody who was held to speak in a recording that is processed again, with all that is theirs but the voice."""
+
+    person_id: str
+    num_turns: int
+    """By now, with those of the recording that is to go."""
+    net_speech: float
+    consent: Consent
+    same_as: str | None
+    """As of PersonVoice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +215,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """The turn is a person not met before; `person_id` is new and depends only on the message's id."""
+    """The turn is a person whose voice was not met before; `person_id` is new and depends only on the message's id, unless the
+    recording is processed again: then it is who was held to speak (TurnEvidence.before)."""
 
     message_id: str
     track: str

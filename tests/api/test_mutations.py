@@ -90,6 +90,35 @@ async def test_a_recording_is_ingested_once_per_key_and_followed_to_its_end(home
     assert await home.code("query($id: ID!) { session(id: $id) { title } }", token, id=last["sessionId"]) == "not_allowed"
 
 
+async def test_a_recording_that_is_there_takes_its_own_place_where_that_is_asked_for(home: Api) -> None:
+    token, everything = home.token("recorder", scopes=["ingest"]), home.token("owner", scopes=["ask", "read_all"])
+    job = "query($id: ID!) { job(id: $id) { status error sessionId } }"
+    session = "query($id: ID!) { session(id: $id) { revision numMessages startedAt } }"
+    upload = await home.upload(clip("ask_teapot_nora.ogg"), token)
+
+    async def ended(key: str, **wanted: Any) -> dict[str, Any]:
+        asked = await one(home, INGEST, token, input={"uploadId": upload, **wanted}, key=key)
+        assert asked["__typename"] == "Job", asked
+        async with asyncio.timeout(120):
+            while (now := await one(home, job, token, id=asked["id"]))["status"] in ("QUEUED", "RUNNING"):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        return dict(now)
+
+    one_day, other_day = ({"startedAt": f"2026-11-{day}T18:00:00+01:00"} for day in (28, 29))
+    first = await ended("teapot 1", **one_day)
+    refused = await ended("teapot 2", **other_day)
+    assert refused["status"] == "FAILED" and refused["error"].startswith("session_conflict"), refused
+    wanted = {"uploadId": upload, **other_day, "again": True}
+    assert (await one(home, INGEST, token, input=wanted, key="teapot 2"))["__typename"] == "Conflict", "another request"
+    second = await ended("teapot 3", **other_day, again=True)
+    assert second["status"] == "COMPLETE" and second["sessionId"] != first["sessionId"], second
+    shown = await one(home, session, everything, id=second["sessionId"])
+    assert (shown["revision"], shown["startedAt"]) == (2, "2026-11-29T17:00:00+00:00") and shown["numMessages"]
+    assert await one(home, session, everything, id=first["sessionId"]) is None
+    known = await ended("teapot 4", **other_day)
+    assert (known["status"], known["sessionId"]) == ("COMPLETE", second["sessionId"])
+
+
 async def test_an_upload_that_is_no_sound_fails_its_job_with_the_reason(home: Api) -> None:
     token = home.token("recorder", scopes=["ingest"])
     upload = await home.upload(b"this is a text, whatever its name says", token)

@@ -18,25 +18,36 @@ from service.graph.driver import Graph, GraphConfig
 from service.identity.opt_outs import Marker
 from service.identity.router import RouterConfig
 from service.identity.thresholds import thresholds_for
+from service.pipelines.erase import Erase
 from service.pipelines.gallery import GalleryReader
 from service.pipelines.ingest import Ingest, IngestConfig, IngestRequest
-from service.types.audio import Progress
+from service.types.audio import Progress, SpeakerEncoder
 from tests import models
 
 
 def an_ingest(
-    graph: Graph, *, batch: int = 3, words: bool = False, segmentation: str | None = None, marker: Marker | None = None
+    graph: Graph,
+    *,
+    batch: int = 3,
+    words: bool = False,
+    segmentation: str | None = None,
+    marker: Marker | None = None,
+    erase: Erase | None = None,
+    encoder: SpeakerEncoder | None = None,
 ) -> Ingest:
     """The default line in small batches; `words`: with recogniser and text embeddings; `segmentation`: another model's path;
-    `marker`: by which those are known who opted out."""
+    `marker`: by which those are known who opted out; `erase`: takes away what a new revision replaces; `encoder`: another
+    one of voices."""
+    voices = encoder or models.campplus()
     return Ingest(
         graph,
         Segmenter(Path(segmentation)) if segmentation else models.segmenter(),
-        models.campplus(),
+        voices,
         router=RouterConfig(thresholds=thresholds_for("campplus")),
         recogniser=models.tiny_whisper() if words else None,
         text_embedder=models.e5() if words else None,
-        gallery=GalleryReader(graph, models.campplus().embedding_space, marker=lambda: marker),
+        gallery=GalleryReader(graph, voices.embedding_space, marker=lambda: marker),
+        erase=erase,
         config=IngestConfig(batch=batch),
     )
 

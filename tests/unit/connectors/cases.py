@@ -13,6 +13,11 @@ SECTIONS = {
 }
 
 SHOWN: dict[int, tuple[str, ...]] = {
+    7: (
+        "graph/test_ingest.py::test_the_same_file_twice_changes_nothing",
+        "graph/test_again.py::test_a_revision_takes_the_place_of_the_one_before_and_everybody_weighs_as_after_one_ingest",
+        "graph/test_again.py::test_broken_off_anywhere_the_same_request_goes_on_and_nobody_sees_both",
+    ),
     18: ("unit/connectors/test_formats.py::test_two_connections_in_one_file_are_refused_for_their_times_start_over",),
     19: ("graph/test_written.py::test_whose_a_voice_of_one_run_is_holds_when_another_run_swaps_the_labels",),
     21: (

@@ -13,7 +13,18 @@ from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
 from service.identity.router import FoldState, RouterConfig, settle, step
 from service.identity.thresholds import TELEPHONE, WIDEBAND, ChannelPair
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
-from service.types.people import Assigned, ChannelMean, Consent, Create, Decision, Link, PersonVoice, TurnEvidence, Unresolved
+from service.types.people import (
+    Assigned,
+    ChannelMean,
+    Consent,
+    Create,
+    Decision,
+    Former,
+    Link,
+    PersonVoice,
+    TurnEvidence,
+    Unresolved,
+)
 from tests.unit.identity.voices import SPACE, a_person, a_turn, axis, between, gallery, one_after_another, turned
 
 CONFIG = RouterConfig()
@@ -51,6 +62,38 @@ def test_a_new_voice_makes_a_person_named_by_its_message_alone() -> None:
     other = only(decide(a_turn("m", axis(1)), known=gallery(a_person("ana", axis(0))))[1])
     assert isinstance(one, Create) and isinstance(other, Create)
     assert one.person_id == other.person_id
+
+
+FORMER = Former("ana", num_turns=7, net_speech=21.0, consent=Consent.UNKNOWN, same_as=None)
+
+
+def again(*turns: TurnEvidence, known: dict[str, PersonVoice] | None = None, **changed: object) -> list[str | None]:
+    """Whose turns are in a recording that is processed again, where Ana was held to speak."""
+    state = FoldState(gallery=known or {}, former={"ana": replace(FORMER, **changed)})
+    return [None if isinstance(d, Unresolved) else d.person_id for d in step(state, turns, CONFIG)[1]]
+
+
+def test_a_voice_that_nobody_has_is_of_who_was_held_to_speak_then_and_of_nobody_else() -> None:
+    first, other = (replace(a_turn(f"m{i}", axis(i), at=5.0 * i, track=f"t{i}"), before="ana") for i in (0, 1))
+    stranger = only(decide(other)[1])
+    assert isinstance(stranger, Create)
+    assert again(first) == ["ana"]
+    assert again(first, other) == ["ana", stranger.person_id], "she speaks on a track of her own"
+    assert again(replace(first, before="gone")) != ["ana"]
+    assert again(first, consent=Consent.WITHDRAWN) != ["ana"]
+    known = gallery(a_person("ana", axis(2)), a_person("ben", axis(0)))
+    assert again(first, other, known=known) == ["ben", stranger.person_id], "voices that are known decide"
+
+
+def test_who_is_known_by_when_they_spoke_keeps_their_counts_and_is_so_after_a_checkpoint() -> None:
+    weak, turn = (
+        replace(a_turn(f"m{i}", axis(0), at=5.0 * i, seconds=s, track="t"), before="ana") for i, s in ((0, 1.0), (1, 4.0))
+    )
+    state, _ = step(FoldState(former={"ana": FORMER}), [weak], CONFIG)
+    kept = FoldState.from_checkpoint(json.loads(json.dumps(state.to_checkpoint())))
+    assert [pending.evidence.before for pending in kept.pending] == ["ana"]
+    after, _ = step(kept.with_gallery({}, former={"ana": FORMER}), [turn], CONFIG)
+    assert (after.gallery["ana"].num_turns, after.gallery["ana"].net_speech) == (8, 25.0)
 
 
 @pytest.mark.parametrize(
