@@ -233,11 +233,10 @@ class Fold:
         )
 
     def _is_away(self, former: Former) -> bool:
-        """Whether it cannot be them: they refused, or speak on a track of their own."""
+        """Whether it cannot be them: they refused, or speak on a track of their own. Of people merged into one each had theirs
+        before, too."""
         refused = self.refusals.voices | self.refusals.attribution
-        bound = {one for person in self.bound.values() for one in (person, self.gallery.root(person))}
-        own = {former.person_id, former.same_as or former.person_id}
-        return former.consent in REFUSED or former.person_id in refused or bool(own & bound)
+        return former.consent in REFUSED or former.person_id in refused or former.person_id in self.bound.values()
 
     def by_track(self, turn: TurnEvidence, person_id: str, match: Match | None, reason: str) -> Assigned:
         """By `person_id`'s track: of people merged into one it is whose own voice is nearest, if it can be compared."""

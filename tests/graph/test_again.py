@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from service.connectors.files import TranscriptDoesNotFit
 from service.errors import NotFound
 from service.graph.access import read_scope
 from service.graph.driver import Graph, changes, rows
@@ -64,16 +65,16 @@ class Recording:
 
     def __init__(self, graph: Graph, folder: Path) -> None:
         self.graph, self.folder = graph, folder
-        pause, parts, cues, at = np.zeros(SAMPLE_RATE, np.float32), [], ["WEBVTT", ""], 0.0
+        pause, parts, cues, at = np.zeros(SAMPLE_RATE // 2, np.float32), [], ["WEBVTT", ""], 0.0
         for number, (who, clip) in enumerate(CLIPS):
-            said = a_clip(who, clip, seconds=3.0).samples
+            said = a_clip(who, clip, seconds=2.5).samples
             cues += [f"{_time(at)} --> {_time(at + len(said) / SAMPLE_RATE)}", f"<v {who}>It is number {number}", ""]
             parts += [said, pause]
-            at += len(said) / SAMPLE_RATE + 1.0
+            at += len(said) / SAMPLE_RATE + 0.5
         self.path = write_wav(folder / "kitchen.wav", np.concatenate(parts))
         self.transcript = folder / "kitchen.vtt"
         self.transcript.write_text("\n".join(cues))
-        self.before = write_wav(folder / "before.wav", a_clip("Nora", 5, seconds=3.0).samples)
+        self.before = write_wav(folder / "before.wav", a_clip("Nora", 5, seconds=2.5).samples)
 
     def eraser(self, graph: Graph, space: str) -> Erase:
         return Household(graph, space, self.folder, "", "", "").eraser()
@@ -295,23 +296,40 @@ async def test_what_was_erased_whole_or_in_part_is_not_brought_back(recording: R
     assert await recording.seen(space) == []
 
 
+@pytest.mark.parametrize("kind", [SubjectKind.SESSION, SubjectKind.PERSON])
 async def test_what_is_erased_while_a_revision_is_written_takes_that_with_it(
-    recording: Recording, graph: Graph, space: str
+    recording: Recording, graph: Graph, space: str, kind: SubjectKind
 ) -> None:
     first = await recording.ingest(space, worded=True)
-    erase = recording.eraser(graph, space)
+    erase, somebody = recording.eraser(graph, space), min(await recording.people(space))
+    subject = Subject(kind, first.session_id if kind is SubjectKind.SESSION else somebody)
 
     async def erased(*given: Any) -> Any:
-        await erase(space, Subject(SubjectKind.SESSION, first.session_id), asked_by="admin")
+        assert (await erase(space, subject, asked_by="admin")).complete
         return await Erase.supersede(erase, *given)
 
     beside = recording.eraser(graph, space)
     setattr(beside, "supersede", erased)  # noqa: B010 - as it is erased by somebody else in between
     with pytest.raises(NotFound):
         await recording.ingest(space, worded=True, zone=VIENNA, again=True, erase=beside)
-    assert await graph.read(rows, "MATCH (n:Session|Message {space: $space}) RETURN n.id AS id", space=space) == []
-    with pytest.raises(SessionErased):
+    left = [] if kind is SubjectKind.SESSION else [first.session_id]
+    assert [row["session_id"] for row in await _sessions(graph, space)] == left == await recording.seen(space)
+    with pytest.raises(SessionErased if kind is SubjectKind.SESSION else PartlyErased):
         await recording.ingest(space, worded=True, zone=PARIS, again=True)
+
+
+async def test_a_revision_that_fails_leaves_what_is_there_and_goes_with_it_when_another_takes_its_place(
+    recording: Recording, graph: Graph, space: str
+) -> None:
+    first, good = await recording.ingest(space, worded=True), recording.transcript
+    recording.transcript = recording.folder / "late.vtt"
+    recording.transcript.write_text("WEBVTT\n\n00:10:00.000 --> 00:10:03.000\n<v Nora>Nobody hears this.\n")
+    with pytest.raises(TranscriptDoesNotFit):
+        await recording.ingest(space, worded=True, again=True)
+    assert await recording.seen(space) == [first.session_id]
+    recording.transcript = good
+    again = await recording.ingest(space, worded=True, zone=VIENNA, again=True)
+    assert [row["session_id"] for row in await _sessions(graph, space)] == [again.session_id] == await recording.seen(space)
 
 
 async def test_two_at_once_make_one_revision(recording: Recording, graph: Graph, space: str) -> None:

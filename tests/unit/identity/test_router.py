@@ -85,6 +85,13 @@ def test_a_voice_that_nobody_has_is_of_who_was_held_to_speak_then_and_of_nobody_
     assert again(first, other, known=known) == ["ben", stranger.person_id], "voices that are known decide"
 
 
+def test_two_who_are_merged_keep_each_their_track_when_their_recording_is_processed_again() -> None:
+    turns = [replace(a_turn(f"m{i}", axis(i), at=5.0 * i, track=f"t{i}"), before=("ana", "bea")[i]) for i in (0, 1)]
+    former = {"ana": FORMER, "bea": replace(FORMER, person_id="bea", same_as="ana")}
+    _, decisions = step(FoldState(former=former), turns, CONFIG)
+    assert [d.person_id for d in decisions if isinstance(d, Create)] == ["ana", "bea"]
+
+
 def test_who_is_known_by_when_they_spoke_keeps_their_counts_and_is_so_after_a_checkpoint() -> None:
     weak, turn = (
         replace(a_turn(f"m{i}", axis(0), at=5.0 * i, seconds=s, track="t"), before="ana") for i, s in ((0, 1.0), (1, 4.0))
