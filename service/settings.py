@@ -134,7 +134,12 @@ class Settings(BaseSettings):
     openai_timeout: float = Field(60.0, gt=0, description="seconds for one answer; a model on a CPU needs more")
 
     question_days: float = Field(
-        0, ge=0, le=36_500, description="days that a question is kept, to group hits and find what it found again; 0: none is"
+        0, ge=0, le=36_500, description="days that a question is kept, to group what later ones find; 0: none is"
+    )
+    question_hits: bool = Field(
+        False,
+        description="also keep what a question found, to rank that higher when its asker asks much the same again; it was of no "
+        "use where it was measured (tests/bench/README.md)",
     )
 
     hooks_file: Path | None = Field(

@@ -392,10 +392,10 @@ class Services(Models):
         )
 
     async def found_before(self) -> FoundBefore | None:
-        """What askers found before; None where no questions are kept."""
+        """What askers found before; None where it is not kept."""
         from service.pipelines.found_before import FoundBefore
 
-        if not self.settings.question_days:
+        if not (self.settings.question_days and self.settings.question_hits):
             return None
         embedder = await self.text_embedder()
         return await self._once("found_before", lambda: FoundBefore(self.graph, embedder))

@@ -344,9 +344,10 @@ async def ask(
 
 
 async def _remember(context: Context, reading: Reading, question: str, hits: Sequence[Hit]) -> None:
-    before, days = await context.services.found_before(), context.services.settings.question_days
-    if before is not None and reading.scope.own:
-        again = await before.again(reading.scope, question, hits)
+    days = context.services.settings.question_days
+    if days and reading.scope.own:
+        before = await context.services.found_before()
+        again = await before.again(reading.scope, question, hits) if before is not None else None
         await remember_question(reading.graph, reading.scope, question, [hit.message.id for hit in hits], days, again)
 
 

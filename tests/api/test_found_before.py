@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,13 @@ SEARCH = """query($q: String!) { search(query: $q, explain: true) {
   ... on SearchResult { hits { message { text } found { tool } } explanation { legs } } } }"""
 FULL, SHORT = "When is the dentist by the old bridge?", "When is the dentist by the bridge?"
 FOUND = "MATCH (q:Query {space: $space})-[:FOUND]->(m:Message) RETURN q.text AS question, m.text AS text"
+QUESTIONS = "MATCH (q:Query {space: $space}) RETURN q.id AS id"
+
+
+def keeping(graph: Graph, folder: Path, *, question_hits: bool = False) -> AbstractAsyncContextManager[Api]:
+    """A service that keeps questions for a day."""
+    settings = Settings(data_dir=folder, development=False, recogniser="none", question_days=1, question_hits=question_hits)
+    return serving(Services(settings, graph), space="")
 
 
 async def found_before(api: Api, token: str, question: str) -> set[str]:
@@ -24,11 +32,10 @@ async def found_before(api: Api, token: str, question: str) -> set[str]:
     return texts
 
 
-async def test_where_questions_are_kept_the_asker_finds_again_what_they_found(graph: Graph, space: str, tmp_path: Path) -> None:
+async def test_where_what_they_found_is_kept_the_asker_finds_it_again(graph: Graph, space: str, tmp_path: Path) -> None:
     said = [Said("ana", "the dentist is on Friday, by the old bridge", ["ana", "ben"])]
     world = await seed(graph, space, ["ana", "ben"], said)
-    kept = Services(Settings(data_dir=tmp_path, development=False, recogniser="none", question_days=1), graph)
-    async with serving(kept, space="") as server:
+    async with keeping(graph, tmp_path, question_hits=True) as server:
         api = replace(server, space=space)
         ana, ben = (api.token(name, person_id=world.person(name), scopes=["ask"]) for name in ("ana", "ben"))
         assert await found_before(api, ana, FULL) == set()
@@ -38,9 +45,21 @@ async def test_where_questions_are_kept_the_asker_finds_again_what_they_found(gr
     assert sorted(row["question"] for row in written) == sorted([FULL, SHORT, SHORT])
 
 
+async def test_where_questions_alone_are_kept_what_they_found_ranks_nothing(graph: Graph, space: str, tmp_path: Path) -> None:
+    said = [Said("ana", "the dentist is on Friday, by the old bridge", ["ana"])]
+    world = await seed(graph, space, ["ana"], said)
+    async with keeping(graph, tmp_path) as server:
+        api = replace(server, space=space)
+        ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
+        for question in (FULL, SHORT):
+            assert await found_before(api, ana, question) == set()
+    assert len(await graph.read(rows, QUESTIONS, space=space)) == 2
+    assert await graph.read(rows, FOUND, space=space) == []
+
+
 async def test_by_default_nothing_of_a_question_is_kept(api: Api, graph: Graph) -> None:
     world = await seed(graph, api.space, ["ana"], [Said("ana", "the dentist is on Friday", ["ana"])])
     ana = api.token("ana", person_id=world.person("ana"), scopes=["ask"])
     for question in (FULL, FULL):
         assert await found_before(api, ana, question) == set()
-    assert await graph.read(rows, "MATCH (q:Query {space: $space}) RETURN q.id AS id", space=api.space) == []
+    assert await graph.read(rows, QUESTIONS, space=api.space) == []
