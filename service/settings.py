@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     )
     question_hits: bool = Field(
         False,
-        description="also keep what a question found, to rank that higher when its asker asks much the same again; it was of no "
+        description="also keep what a question found, to rank that higher when its asker asks much the same again; of no "
         "use where it was measured (tests/bench/README.md)",
     )
 
