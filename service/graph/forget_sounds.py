@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from service.graph.cypher import holding
 from service.graph.driver import Tx, changes, rows
 from service.graph.refusals import any_refused
 from service.graph.write_events import save_erased
@@ -27,17 +28,17 @@ MATCH (s:Session {space: $space}) WHERE any(id IN s.sounds_of WHERE id IN ids)
 SET s.sounds_of = [id IN s.sounds_of WHERE NOT id IN ids]
 """
 
-FORGET_SOUNDS_OF_UNWILLING = """
+FORGET_SOUNDS_OF_UNWILLING = holding("""
 MATCH (a:AudioMemory {space: $space})-[:ATTACHED_TO]->(m:Message) WHERE m.id IN $messages
 MATCH (p:Person {space: $space, id: m.speaker_id})
 WHERE EXISTS {
   MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person)
   WHERE COLLECT { MATCH (same)-[:GAVE]->(c:Consent {purpose: $purpose})
-                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+                  <holds> }[0]
     IN ['withdrawn', 'opted_out']
 }
 DETACH DELETE a
-"""
+""")
 
 FORGET_ALL_SOUNDS = """
 MATCH (a:AudioMemory {space: $space})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from service.graph.cypher import holding
 from service.graph.driver import Tx, rows
 from service.graph.voices import consent_of
 from service.types.people import Former
@@ -25,19 +26,19 @@ RETURN m.id AS message_id, m.start AS start, m.end AS end, p.id AS person_id, m.
 ORDER BY index
 """
 
-LIST_FORMER = """
+LIST_FORMER = holding("""
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids AND coalesce(p.tombstone, false) = false
 RETURN p.id AS person_id, coalesce(p.num_turns, 0) AS num_turns, coalesce(p.net_speech, 0.0) AS net_speech,
        COLLECT { MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
                  RETURN root.id LIMIT 1 } AS same_as,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                 RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS consent,
+                 <holds> } AS consent,
        COLLECT { MATCH (p)-[:MERGED_INTO]-+(member:Person)
                  WITH DISTINCT member WHERE member <> p
                  RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                                  <holds>
                                 }[0] } AS consents_of_set
-"""
+""")
 
 
 async def list_former_turns(tx: Tx, space: str, session_id: str) -> list[FormerTurn]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from service.errors import VoicegraphError
+from service.graph.cypher import holding
 from service.graph.driver import Tx, changes, rows
 from service.types.audio import EmbeddingSpace
 from service.types.consents import KnownOptOut, VoiceMark
@@ -25,18 +26,18 @@ class AccountOptedOut(VoicegraphError):
     http_status = 409
 
 
-LIST_REFUSALS = """
+LIST_REFUSALS = holding("""
 MATCH (c:Consent {space: $space}) WHERE c.state IN ['withdrawn', 'opted_out'] AND c.purpose IN ['remember_voice', 'attribute']
 MATCH (p:Person)-[:GAVE]->(c)
 WITH DISTINCT p
 WITH p, [purpose IN ['remember_voice', 'attribute']
          WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
-                         RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+                         <holds> }[0]
                IN ['withdrawn', 'opted_out']] AS refused
 WHERE size(refused) > 0
 MATCH (p) (()-[:MERGED_INTO]-()){0,12} (same:Person {space: $space})
 RETURN same.id AS id, 'attribute' IN refused AS attribution
-"""
+""")
 
 LIST_VOICE_MARKS = """
 MATCH (o:OptOut {space: $space, kind: 'voice'})
@@ -95,12 +96,12 @@ RETURN DISTINCT a.issuer AS issuer, a.subject AS subject
 ORDER BY issuer, subject
 """
 
-FIND_OPTED_OUT = """
+FIND_OPTED_OUT = holding("""
 MATCH (p:Person {space: $space}) WHERE p.id IN $people AND any(purpose IN ['remember_voice', 'attribute']
   WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
-                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } = ['opted_out'])
+                  <holds> } = ['opted_out'])
 RETURN p.id AS id LIMIT 1
-"""
+""")
 
 LEAVE_ACCOUNT_MARKS = """
 UNWIND $marks AS mark

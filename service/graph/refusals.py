@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from service.graph.cypher import holding
 from service.graph.driver import Tx, rows
 
-LIST_UNWILLING = """
+LIST_UNWILLING = holding("""
 MATCH (p:Person {space: $space}) WHERE p.id IN $people AND any(purpose IN $purposes
   WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
-                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+                  <holds> }[0]
     IN ['withdrawn', 'opted_out'])
 RETURN p.id AS id ORDER BY id
-"""
+""")
 
 
 async def list_refused(tx: Tx, space: str, people: Sequence[str], purposes: Sequence[str]) -> list[str]:

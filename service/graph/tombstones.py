@@ -3,15 +3,16 @@ they opted out, marks that are bound to nobody."""
 
 from __future__ import annotations
 
+from service.graph.cypher import holding
 from service.graph.driver import Tx, rows
 from service.graph.opt_outs import forget_opt_outs_of, leave_opt_outs_of
 
-LEAVE_TOMBSTONE = """
+LEAVE_TOMBSTONE = holding("""
 MATCH (p:Person {space: $space, id: $person_id})
 WITH p, p.created_at AS created_at, COLLECT {
   UNWIND ['remember_voice', 'attribute'] AS purpose
   RETURN COLLECT { MATCH (p)-[:GAVE]->(c:Consent) WHERE c.purpose = purpose
-                   RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+                   <holds> }[0]
 } AS states
 SET p = {id: $person_id, space: $space, created_at: created_at, tombstone: true}
 WITH p, states
@@ -20,7 +21,7 @@ CALL (p) {
   REMOVE c.evidence, c.recorded_by
 }
 RETURN 'opted_out' IN states AS opted_out
-"""
+""")
 
 
 async def leave_tombstone(tx: Tx, space: str, person_id: str) -> bool:

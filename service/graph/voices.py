@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from service.errors import NotFound
-from service.graph.cypher import for_space
+from service.graph.cypher import for_space, holding
 from service.graph.driver import Tx, rows
 from service.graph.spaces import lock_space
 from service.types.audio import EmbeddingSpace, Samples
@@ -20,7 +20,7 @@ BEAM = 100
 
 REFUSALS = frozenset({Consent.WITHDRAWN.value, Consent.OPTED_OUT.value})
 
-LIST_VOICES = """
+LIST_VOICES = holding("""
 CALL () {
   MATCH (changed:Person WHERE changed.space = $space AND changed.revision > $since) RETURN changed AS met
   UNION
@@ -33,18 +33,18 @@ RETURN p.id AS id, p.voiceprint__<space> AS centroid, p.num_turns AS num_turns, 
        COLLECT { MATCH (p)-[:MERGED_INTO]->+(root:Person) WHERE NOT EXISTS { (root)-[:MERGED_INTO]->(:Person) }
                  RETURN root.id LIMIT 1 } AS same_as,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                 RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS consent,
+                 <holds> } AS consent,
        COLLECT { MATCH (p)-[:MERGED_INTO]-+(member:Person)
                  WITH DISTINCT member WHERE member <> p
                  RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                                  <holds>
                                 }[0] } AS consents_of_set,
        COLLECT { MATCH (p)-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
                  WHERE e.expires_at IS NULL OR e.expires_at > datetime()
                  RETURN e {.id, .net_speech, .snr_db, .channel, .message_id, .twin_of, vector: e.vector__<space>}
                  ORDER BY e.id } AS exemplars
 ORDER BY id
-"""
+""")
 
 GET_REVISION = """
 MATCH (s:Space {id: $space})

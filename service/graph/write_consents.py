@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from graph_schema.schema import VOICE_SPACES
 from service.errors import InvalidInput, NotFound
-from service.graph.cypher import for_space
+from service.graph.cypher import for_space, holding
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import INFER_PERSONA, forget_inferred_of
 from service.graph.forget_sounds import KEEP_AUDIO, forget_sounds_of
@@ -50,17 +50,17 @@ class Enrolment:
     recorded_by: str | None = None
 
 
-LIST_ONE_VOICE = """
+LIST_ONE_VOICE = holding("""
 MATCH (named:Person {space: $space, id: $person_id})
 RETURN COLLECT {
   MATCH (named) (()-[m:MERGED_INTO]-()){0,12} (p:Person)
   WITH DISTINCT p, all(one IN m WHERE one.confirmed) AS confirmed
   WHERE confirmed OR COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                               RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                               <holds>
                              } <> ['granted']
   RETURN DISTINCT p.id
 } AS ids
-"""
+""")
 
 FORGET_VOICES = """
 MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar) WHERE p.id IN $ids
@@ -118,10 +118,12 @@ MERGE (p)-[:GAVE]->(c)
 RETURN p.id AS id
 """
 
-FIND_STATE = """
-MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose
-RETURN c.state AS state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
-"""
+FIND_STATE = holding("""
+UNWIND COLLECT {
+  MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose <holds>
+} AS state
+RETURN state
+""")
 
 FIND_SAID_AT = """
 MATCH (:Person {space: $space, id: $person_id})-[:GAVE]->(c:Consent) WHERE c.purpose = $purpose AND c.at = $at

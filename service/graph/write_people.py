@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from service.errors import NotFound
-from service.graph.cypher import for_space
+from service.graph.cypher import for_space, holding
 from service.graph.driver import Tx, rows
 from service.graph.spaces import bump_revision, lock_space
 from service.types.audio import EmbeddingSpace
@@ -43,18 +43,18 @@ WHERE p.space = $space AND coalesce(p.tombstone, false) = false
 SET p.num_turns = row.num_turns, p.net_speech = row.net_speech, p.revision = $revision
 """
 
-SAVE_VOICES = """
+SAVE_VOICES = holding("""
 MATCH (s:Space {id: $space})
 UNWIND $people AS row
 MATCH (p:Person {id: row.id, space: $space})
 WHERE coalesce(p.tombstone, false) = false
 WITH s, p, row, coalesce(COLLECT {
        MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-       RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+       <holds>
      }[0], 'unknown') AS consent
 WHERE NOT coalesce(COLLECT {
        MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'})
-       RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+       <holds>
      }[0], 'unknown') IN ['withdrawn', 'opted_out']
   AND (consent = 'granted' OR (consent = 'unknown' AND s.anonymous_voices <> 'ephemeral'))
 SET p.voiceprint__<space> = row.centroid
@@ -69,7 +69,7 @@ FOREACH (exemplar IN row.added |
   MERGE (p)-[:HAS_EXEMPLAR]->(e)
 )
 RETURN p.id AS id
-"""
+""")
 
 FORGET_EXEMPLARS = """
 UNWIND $ids AS id

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from service.graph.cypher import holding
 from service.graph.driver import Tx, rows
 from service.graph.forget_inferred import INFER_PERSONA
 from service.graph.spaces import lock_space
@@ -44,20 +45,20 @@ class TurnToFeel:
     """As measured before."""
 
 
-LIST_WILLING = """
+LIST_WILLING = holding("""
 MATCH (s:Space {id: $space}) WHERE NOT coalesce(s.workplace, false)
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids AND coalesce(p.tombstone, false) = false
 WITH p, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
-                  RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS own,
+                  <holds> } AS own,
   COLLECT {
     MATCH (p)-[:MERGED_INTO]-+(member:Person)
     WITH DISTINCT member WHERE member <> p
     RETURN COLLECT { MATCH (member)-[:GAVE]->(c:Consent {purpose: $purpose})
-                     RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 }[0]
+                     <holds> }[0]
   } AS of_set
 WHERE own = ['granted'] AND none(state IN of_set WHERE coalesce(state, '') IN ['withdrawn', 'opted_out'])
 RETURN p.id AS id
-"""
+""")
 
 LIST_TURNS_TO_FEEL = """
 MATCH (m:Message)-[:IN_SESSION]->(s:Session {space: $space, id: $session_id, status: $complete})
@@ -81,17 +82,17 @@ RETURN person, COLLECT {
 } AS measured
 """
 
-LIST_SESSIONS_TO_FEEL = """
+LIST_SESSIONS_TO_FEEL = holding("""
 MATCH (space:Space {id: $space}) WHERE NOT coalesce(space.workplace, false)
 MATCH (p:Person {space: $space})-[:GAVE]->(:Consent {purpose: $purpose, state: 'granted'})
 WITH DISTINCT p
 WHERE COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: $purpose})
-                RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } = ['granted']
+                <holds> } = ['granted']
 MATCH (p)-[:SPEAKS]->(m:Message)-[:IN_SESSION]->(s:Session {status: $complete})
 WHERE m.text IS NOT NULL AND ($again OR coalesce(m.affect_of, '') <> p.id OR coalesce(m.affect_by, '') <> $by)
 WITH DISTINCT s
 RETURN s.id AS id ORDER BY s.started_at, id
-"""
+""")
 
 SAVE_AFFECT = """
 UNWIND $turns AS row

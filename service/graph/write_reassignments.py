@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from service.graph.cypher import for_space
+from service.graph.cypher import for_space, holding
 from service.graph.driver import Tx, rows
 from service.graph.forget_sounds import obey_unheard_turns
 from service.graph.merges import list_merges
@@ -150,14 +150,14 @@ MATCH (e:Exemplar {space: $space}) WHERE e.id IN $ids
 DETACH DELETE e
 """
 
-LIST_VOICE_CONSENTS = """
+LIST_VOICE_CONSENTS = holding("""
 MATCH (p:Person {space: $space}) WHERE p.id IN $ids
 RETURN p.id AS id, COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'remember_voice'})
-                             RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1
+                             <holds>
                            } AS consent,
        COLLECT { MATCH (p)-[:GAVE]->(c:Consent {purpose: 'attribute'})
-                 RETURN c.state ORDER BY c.at DESC, c.created_at DESC, c.state <> 'granted' DESC LIMIT 1 } AS attribute
-"""
+                 <holds> } AS attribute
+""")
 
 LIST_EXEMPLARS_OF_PEOPLE = """
 MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar {encoder: $encoder, encoder_version: $version})
