@@ -7,14 +7,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from service.app import create_app, http_config, server_of
+from service.app import create_app, http_config, listening, server_of
 from service.graph.driver import Graph, GraphConfig
 from service.pipelines.deliveries import InboxConfig
 from service.pipelines.meetings import MeetingsConfig
@@ -33,7 +32,7 @@ async def main(asked: dict[str, Any]) -> None:
     graph = await Graph.open(config)
     services = Services(Settings(data_dir=Path(asked["data"]), development=False, recogniser="none"), graph)
     app = create_app(services, deliveries=PATIENT, meetings=MeetingsConfig(lease=LEASE, beat=0.4, poll=0.3))
-    listener = socket.create_server(("127.0.0.1", asked["port"]))
+    listener = listening("127.0.0.1", asked["port"])
     await server_of(app, http_config(services.settings)).serve(sockets=[listener])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from service.api.key_sets import KeysConfig
 from service.api.rates import RateConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
-from service.app import create_app, http_config, server_of
+from service.app import create_app, http_config, listening, server_of
 from service.pipelines.deliveries import InboxConfig
 from service.pipelines.jobs import JobsConfig
 from service.pipelines.meetings import MeetingsConfig
@@ -147,7 +146,7 @@ async def serving(
     keys: KeysConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listening("127.0.0.1", 0)
     app = create_app(
         services,
         http=http,
