@@ -23,6 +23,7 @@ from service.api.http import Bounded, HttpConfig, graphql_router, rest_router, t
 from service.api.issuers import Issuers
 from service.api.jobs import runner
 from service.api.key_sets import KeysConfig, KeySets
+from service.api.moments import MomentsConfig
 from service.api.old_leave import move_old_leave
 from service.api.rates import RateConfig, Rates
 from service.api.retention import retention_router
@@ -102,6 +103,7 @@ def create_app(
     meetings: MeetingsConfig | None = None,
     keys: KeysConfig | None = None,
     rates: RateConfig | None = None,
+    moments: MomentsConfig | None = None,
 ) -> FastAPI:
     """The API over `services`; jobs run from the application's start to its end."""
     settings = services.settings
@@ -129,7 +131,10 @@ def create_app(
         config=meetings,
     )
     uses = Uses(settings.tokens_file, settings.token_uses_file)
-    runtime = Runtime(services, tokens, bearers, uses, uploads, queue, reception, following=following, rates=limits)
+    told_at = moments or MomentsConfig()
+    runtime = Runtime(
+        services, tokens, bearers, uses, uploads, queue, reception, following=following, rates=limits, moments=told_at
+    )
     trusted = TrustedDocuments.read(settings.trusted_documents) if settings.trusted_documents else None
 
     @asynccontextmanager

@@ -16,6 +16,7 @@ from strawberry.types import Info as StrawberryInfo
 from service.api.bearers import Bearers, is_issuers, looks_signed
 from service.api.characters import whole
 from service.api.loaders import Reading
+from service.api.moments import MomentsConfig, even_moment
 from service.api.rates import Payer, Rates, address_of
 from service.api.stream_following import Following
 from service.api.streams import Streams
@@ -113,6 +114,7 @@ class Runtime:
     streams: Streams = field(default_factory=Streams)
     following: Following = field(default_factory=Following)
     rates: Rates = field(default_factory=Rates)
+    moments: MomentsConfig = field(default_factory=MomentsConfig)
 
     def holder_of(self, token: str) -> TokenEntry | None:
         """Who holds the token now, ours or an issuer's. Raises TokenExpired for one of an issuer's, IssuersUnreadable,
@@ -128,7 +130,7 @@ class Context(BaseContext):
         self.runtime = runtime
         self.credentials = credentials
         self.began = time.monotonic()
-        """When the operation came in; what is told evenly (service.api.evenly) is told counted from here."""
+        """When the operation came in; even moments (service.api.moments) are counted from here."""
         self._readings: dict[Asked, asyncio.Task[Reading]] = {}
         self._voices: dict[Path, asyncio.Task[HeardVoice]] = {}
         self.payer: Payer | None = None
@@ -176,6 +178,10 @@ class Context(BaseContext):
     @property
     def services(self) -> Services:
         return self.runtime.services
+
+    @property
+    def moments(self) -> MomentsConfig:
+        return self.runtime.moments
 
     @property
     def entry(self) -> TokenEntry | None:
@@ -255,8 +261,13 @@ class Context(BaseContext):
         return await self._resolved(principal, self.space, self.credentials.asked, voice, others)
 
     async def _read_as(self, asked: Asked) -> Reading:
-        viewer = await self._viewer(await self._bound(self.reader()), self.space, asked)
-        return Reading(self.services.graph, viewer, await self.services.graph.read(read_scope, viewer))
+        try:
+            viewer = await self._viewer(await self._bound(self.reader()), self.space, asked)
+            scope = await self.services.graph.read(read_scope, viewer)
+        finally:
+            if asked.heard_by:  # whether they are known here must not show, in the time either
+                await even_moment(self.began, self.moments.scope)
+        return Reading(self.services.graph, viewer, scope)
 
     async def _viewer(self, principal: Principal | None, space: str, asked: Asked) -> Viewer:
         voices = await self._heard_each(((asked.voice,) if asked.voice else ()) + asked.heard_by_voices)

@@ -3,55 +3,45 @@ not know, which is found and then looked for among what may be seen, from an id 
 
 from __future__ import annotations
 
-import asyncio
-import math
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLField,
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLSchema,
+    InlineFragmentNode,
+    SelectionSetNode,
     get_named_type,
     is_specified_scalar_type,
 )
 
+from service.api.moments import even_moment
 from service.api.outcomes import Problem
 
 LISTS = ("edges", "hits", "citations", "people")
 """Attributes of outcomes that hold what was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvenlyConfig:
-    step: float = 0.05
-    """Seconds from one moment to the next. On two cores an id of nothing takes some 6 ms, and that of somebody hidden who said
-    10,000 turns 8 ms more (tests/bench/README.md, "What must not show"): both are told at the first, also by a machine that has
-    as much again to do. Who asks by an id that they were given seldom asks for nothing, so that hardly anybody waits for it."""
-
-
-def tell_evenly(schema: GraphQLSchema, config: EvenlyConfig | None = None) -> None:
-    """Makes each root field of `schema` that is given an id tell at the next multiple of `config.step`, counted from when its
-    operation began, that it found nothing (null, a problem, an empty list), and at once what it found.
+def tell_evenly(schema: GraphQLSchema) -> None:
+    """Makes each root field of `schema` that is given an id tell at the next even moment of its operation that it found nothing
+    (null, a problem, an empty list), and at once what it found. Where an operation has several root fields, the moments lie as
+    many times as far apart: what is asked twenty times takes twenty times as long. The context of an operation has `began` and
+    `moments` (service.api.context).
 
     Fields below the roots take no ids. What else one operation asks for is told when the last of it is there."""
-    step = (config or EvenlyConfig()).step
     for root in filter(None, (schema.query_type, schema.mutation_type)):
         for field in root.fields.values():
             if names := _ids(field):
-                field.resolve = _even(field.resolve, names, step)
+                field.resolve = _even(field.resolve, names)
     for field in schema.subscription_type.fields.values() if schema.subscription_type else ():
         if names := _ids(field):
-            field.subscribe = _even_each(field.subscribe, names, step)
-
-
-def left_until(elapsed: float, step: float) -> float:
-    """Seconds from `elapsed` (seconds of an operation) to the next multiple of `step`, which is never the start itself."""
-    return max(math.ceil(elapsed / step), 1) * step - elapsed
+            field.subscribe = _even_each(field.subscribe, names)
 
 
 def is_nothing(found: object) -> bool:
@@ -78,11 +68,24 @@ def _given(names: frozenset[str], arguments: Mapping[str, Any]) -> bool:
     return any(arguments.get(name) is not None for name in names)
 
 
-async def _wait(info: Any, step: float) -> None:
-    await asyncio.sleep(left_until(time.monotonic() - info.context.began, step))
+def _roots(selections: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode]) -> Iterator[str]:
+    """The names under which an operation answers at its root."""
+    for node in selections.selections:
+        match node:
+            case FieldNode():
+                yield (node.alias or node.name).value
+            case FragmentSpreadNode():
+                yield from _roots(fragments[node.name.value].selection_set, fragments)
+            case InlineFragmentNode():
+                yield from _roots(node.selection_set, fragments)
 
 
-def _even(resolve: Callable[..., Any] | None, names: frozenset[str], step: float) -> Callable[..., Awaitable[Any]]:
+async def _wait(info: Any) -> None:
+    asked = set(_roots(info.operation.selection_set, info.fragments))
+    await even_moment(info.context.began, info.context.moments.nothing * len(asked))
+
+
+def _even(resolve: Callable[..., Any] | None, names: frozenset[str]) -> Callable[..., Awaitable[Any]]:
     assert resolve is not None
 
     async def even(source: Any, info: Any, **arguments: Any) -> Any:
@@ -95,12 +98,12 @@ def _even(resolve: Callable[..., Any] | None, names: frozenset[str], step: float
             return found
         finally:
             if nothing:
-                await _wait(info, step)
+                await _wait(info)
 
     return even
 
 
-def _even_each(subscribe: Callable[..., Any] | None, names: frozenset[str], step: float) -> Callable[..., Any]:
+def _even_each(subscribe: Callable[..., Any] | None, names: frozenset[str]) -> Callable[..., Any]:
     assert subscribe is not None
 
     async def even(source: Any, info: Any, **arguments: Any) -> AsyncGenerator[Any, None]:
@@ -110,7 +113,7 @@ def _even_each(subscribe: Callable[..., Any] | None, names: frozenset[str], step
         async with aclosing(stream):
             async for told in stream:
                 if _given(names, arguments) and is_nothing(told):
-                    await _wait(info, step)
+                    await _wait(info)
                 yield told
 
     return even

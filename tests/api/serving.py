@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from service.api.hooks import HooksConfig
 from service.api.http import HttpConfig
 from service.api.key_sets import KeysConfig
+from service.api.moments import MomentsConfig
 from service.api.rates import RateConfig
 from service.api.stream import StreamConfig
 from service.api.tokens import issue
@@ -29,6 +30,8 @@ from tests.granting import let_at_once
 
 AS_OFTEN_AS_ONE_LIKES = RateConfig(per_second=0, anonymous_per_second=0)
 """Tests come at once, and from one address."""
+SOON = MomentsConfig(nothing=0.005, scope=0.001)
+"""Tests ask for much that is not there, and most of them look at nobody's time."""
 
 
 @dataclass
@@ -143,6 +146,7 @@ async def serving(
     hooks: HooksConfig | None = None,
     meetings: MeetingsConfig | None = None,
     rates: RateConfig = AS_OFTEN_AS_ONE_LIKES,
+    moments: MomentsConfig = SOON,
     keys: KeysConfig | None = None,
 ) -> AsyncIterator[Api]:
     http = http or http_config(services.settings)
@@ -157,6 +161,7 @@ async def serving(
         hooks=hooks,
         meetings=meetings,
         rates=rates,
+        moments=moments,
         keys=keys,
     )
     server = server_of(app, http, services.settings.trusted_proxies)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import websockets
 
-from service.api.evenly import EvenlyConfig
 from service.api.http import HttpConfig
 from service.api.limits import LimitsConfig
+from service.api.moments import MomentsConfig
 from service.api.tokens import issue, list_tokens, revoke
 from service.app import http_config
 from service.app import serving as served
@@ -123,10 +123,18 @@ async def test_an_unexpected_error_becomes_an_incident_and_neither_answer_nor_lo
         assert "surprise" not in ours and "surprise" not in json.dumps(answer)
 
 
-async def test_that_there_is_nothing_by_an_id_is_not_told_before_the_first_even_moment(api: Api) -> None:
-    token, began = api.token("nobody"), time.monotonic()
-    assert await api.data(f'{{ person(id: "{fresh()}") {{ id }} }}', token) == {"person": None}
-    assert time.monotonic() - began >= EvenlyConfig().step
+async def test_that_there_is_nothing_by_an_id_and_who_listens_is_told_at_even_moments(
+    graph: Graph, space: str, tmp_path: Path
+) -> None:
+    settings = Settings(data_dir=tmp_path, development=False, recogniser="none", space=space)
+    async with serving(Services(settings, graph), space, moments=MomentsConfig(nothing=1.0, scope=0.5)) as api:
+        token = api.token("nobody")
+        began = time.monotonic()
+        assert await api.data(f'{{ person(id: "{fresh()}") {{ id }} }}', token) == {"person": None}
+        assert time.monotonic() - began >= 1.0
+        began = time.monotonic()
+        assert await api.data("{ viewer { __typename } }", token, {"x-voicegraph-heard-by": fresh()})
+        assert time.monotonic() - began >= 0.5
 
 
 async def test_the_service_is_alive_and_ready(api: Api) -> None:

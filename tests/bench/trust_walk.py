@@ -20,6 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
+from service.api.moments import MomentsConfig
 from service.demo import __file__ as demo
 from service.graph.driver import Graph, rows
 from service.graph.forget_space import forget_space
@@ -102,7 +103,8 @@ async def _run(report: Report, quick: bool) -> None:
             secrets = Secrets({world.space: (world, await made(service.graph, world.space)) for world in worlds})
             await _walk(report, api, secrets, worlds, everybody, quick)
             await _compare(report, api, secrets, worlds, everybody[home], quick)
-            await _time(report, api, secrets, worlds[0], everybody[home], QUICK_TIMED if quick else TIMED)
+        async with serving(service, home, moments=MomentsConfig()) as api:
+            await _time(report, api, secrets, worlds[0], askers(api, worlds[0], worlds[-1]), QUICK_TIMED if quick else TIMED)
         await service.close()
 
 

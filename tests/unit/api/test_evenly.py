@@ -15,13 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.api.connections import Connection, PageInfo
-from service.api.evenly import EvenlyConfig, is_nothing, left_until, takes_ids, tell_evenly
+from service.api.evenly import is_nothing, takes_ids, tell_evenly
+from service.api.moments import MomentsConfig, even_moment, left_until
 from service.api.outcomes import NotFound
 from service.api.schema import make_schema
 from service.errors import VoicegraphError
-
-LATE = 3_600.0
-"""Seconds: what waits for this moment is not told while a test lasts."""
 
 
 @strawberry.input
@@ -79,14 +77,14 @@ class Subscription:
         yield Found(hits=[])
 
 
-def a_schema(step: float) -> strawberry.Schema:
-    schema = strawberry.Schema(Query, Mutation, Subscription)
-    tell_evenly(schema._schema, EvenlyConfig(step=step))
-    return schema
+SCHEMA = strawberry.Schema(Query, Mutation, Subscription)
+tell_evenly(SCHEMA._schema)
+STEP, LATE = 0.2, 3_600.0
+"""Seconds: no answer takes so long by itself; and what waits for this moment is not told while a test lasts."""
 
 
-def context() -> Any:
-    return SimpleNamespace(began=time.monotonic())
+def context(step: float = STEP) -> Any:
+    return SimpleNamespace(began=time.monotonic(), moments=MomentsConfig(nothing=step))
 
 
 WAITS = (
@@ -98,33 +96,43 @@ WAITS = (
     '{ listed(narrowed: {narrowed: {people: ["x"]}}) }',
     'mutation { change(id: "null") { hits } }',
 )
+THREE = '{ a: listed(of: "x") ...F ... on Query { a: listed(of: "x") } } fragment F on Query { b: listed(of: "y") c: listed }'
+FOLLOW = 'subscription { follow(id: "x") { hits } }'
 AT_ONCE = ('{ byId(id: "there") { __typename } }', "{ listed }", 'mutation { change(id: "there") { hits } }')
 
 
 @pytest.mark.parametrize("query", WAITS)
 async def test_nothing_found_by_an_id_is_told_at_the_next_even_moment(query: str) -> None:
     asked = context()
-    await a_schema(0.05).execute(query, context_value=asked)
-    assert time.monotonic() - asked.began >= 0.05
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await a_schema(LATE).execute(query, context_value=context())
+    await SCHEMA.execute(query, context_value=asked)
+    assert time.monotonic() - asked.began >= STEP
 
 
 @pytest.mark.parametrize("query", AT_ONCE)
 async def test_what_is_found_or_asked_without_an_id_is_told_at_once(query: str) -> None:
     async with asyncio.timeout(60):
-        result = await a_schema(LATE).execute(query, context_value=context())
+        result = await SCHEMA.execute(query, context_value=context(LATE))
     assert result.errors is None and result.data is not None
 
 
-async def test_of_what_is_followed_each_result_of_nothing_waits() -> None:
-    stream: Any = await a_schema(LATE).subscribe('subscription { follow(id: "x") { hits } }', context_value=context())
+async def test_what_is_asked_three_times_is_told_at_moments_three_times_as_far_apart() -> None:
+    asked = context()
+    query = (
+        '{ a: listed(of: "x") ...F ... on Query { a: listed(of: "x") } } fragment F on Query { b: listed(of: "y") c: listed }'
+    )
+    await SCHEMA.execute(query, context_value=asked)
+    assert time.monotonic() - asked.began >= 3 * STEP
+
+
+async def test_of_what_is_followed_a_result_is_told_at_once_and_that_there_is_none_at_an_even_moment() -> None:
+    stream: Any = await SCHEMA.subscribe(FOLLOW, context_value=context(LATE))
     async with asyncio.timeout(60):
         assert (await anext(stream)).data == {"follow": {"hits": ["a"]}}
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await anext(stream)
+    await stream.aclose()
+    asked = context()
+    stream = await SCHEMA.subscribe(FOLLOW, context_value=asked)
+    assert [result.data["follow"]["hits"] async for result in stream] == [["a"], []]
+    assert time.monotonic() - asked.began >= STEP
 
 
 @given(elapsed=st.floats(0, 100), step=st.floats(0.001, 10))
@@ -139,6 +147,13 @@ def test_the_next_moment_is_less_than_a_step_away_and_never_before_the_first(ela
 @pytest.mark.parametrize(("elapsed", "left"), [(0.0, 0.025), (0.003, 0.022), (0.025, 0.0), (0.026, 0.024)])
 def test_the_next_moment_after_some_time(elapsed: float, left: float) -> None:
     assert left_until(elapsed, 0.025) == pytest.approx(left)
+
+
+async def test_an_even_moment_is_never_too_early() -> None:
+    for step in (0.001, 0.01, 0.013):
+        began = time.monotonic()
+        await even_moment(began, step)
+        assert time.monotonic() - began >= step
 
 
 def test_nothing_is_null_a_problem_or_a_list_that_is_empty() -> None:
