@@ -145,6 +145,7 @@ NODES: tuple[Node, ...] = (
             "revision", "integer", "how often its recording was processed, each time in place of the time before; none: once"
         ),
         Property("replaces", "string", "id of the session whose place it takes, until nothing is left of that one"),
+        Property("kept_since", "datetime", "when the first revision of it was written, UTC; none: `created_at`"),
         Property("roster", "list<string>", "people expected"),
         Property("addressed_to", "list<string>", "people that every turn is said to, as the caller said"),
         Property("access", "string", "the space's policy that its audiences were settled with"),
@@ -174,7 +175,7 @@ NODES: tuple[Node, ...] = (
             "hash of the checkpoint that whoever writes it has, where a refusal took voices out of it since",
         ),
         unique=(("space", "external_id"),),
-        ranges=(("space", "started_at", "id"), ("space", "transcript")),
+        ranges=(("space", "started_at", "id"), ("space", "transcript"), ("space", "replaces")),
     ),
     _node(
         "Message",
