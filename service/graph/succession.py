@@ -37,13 +37,23 @@ class Successor:
 
 LIST_BEGUN = """
 MATCH (s:Session {space: $space}) WHERE s.replaces IN $sessions AND s.status IN $status
+  AND (NOT $there OR EXISTS { (:Session {space: $space, id: s.replaces}) })
 RETURN s.id AS id ORDER BY id
 """
 
 HAS_ERASED = """
 MATCH (s:Session {space: $space, id: $session_id})
 RETURN size(coalesce(s.erased_facts, [])) + size(coalesce(s.erased_names, [])) > 0
-    OR EXISTS { (s)<-[:IN_SESSION]-(m:Message) WHERE m.erased_at IS NOT NULL } AS erased
+    OR EXISTS { (s)<-[:IN_SESSION]-(m:Message) WHERE m.erased_at IS NOT NULL }
+    OR EXISTS { (s)<-[:IN_SESSION]-(:Message)<-[:SPEAKS]-(p:Person) WHERE p.tombstone }
+    OR EXISTS { MATCH (e:Erasure {space: $space}) WHERE $session_id IN e.sessions } AS erased
+"""
+
+INHERIT = """
+MATCH (s:Session {space: $space, id: $session_id}) WHERE s.replaces = $replaces
+MATCH (before:Session {space: $space, id: $replaces})
+SET s.kept_since = coalesce(before.kept_since, before.created_at)
+RETURN s.id AS id
 """
 
 TAKE_PLACE = """
@@ -65,18 +75,29 @@ def revised_id(session_id: str, revision: int, content_hash: str) -> str:
     return derived("session", session_id, str(revision), content_hash)
 
 
-async def list_begun(tx: Tx, space: str, sessions: Collection[str], *, failed: bool = True) -> list[str]:
+async def list_begun(tx: Tx, space: str, sessions: Collection[str], *, failed: bool = True, there: bool = False) -> list[str]:
     """Ids of the revisions that were begun to replace one of `sessions` (ids) and are not through; those that failed, too, if
-    `failed`."""
+    `failed`; if `there`, without those that took its place."""
     status = ["open", "failed"] if failed else ["open"]
-    return [row["id"] for row in await rows(tx, LIST_BEGUN, space=space, sessions=sorted(sessions), status=status)]
+    found = await rows(tx, LIST_BEGUN, space=space, sessions=sorted(sessions), status=status, there=there)
+    return [row["id"] for row in found]
 
 
 async def refuse_partly_erased(tx: Tx, space: str, session_id: str) -> None:
-    """Raises PartlyErased where a turn, a fact or a name of the session was erased."""
+    """Raises PartlyErased where a turn, a fact or a name of the session was erased, or is hidden and about to be."""
     found = await rows(tx, HAS_ERASED, space=space, session_id=session_id)
     if found and found[0]["erased"]:
         raise PartlyErased(session_id=session_id)
+
+
+async def inherit(tx: Tx, space: str, session_id: str, by: Successor) -> None:
+    """Before the session `session_id` is hidden: `by` is kept as long as that one would have been. Raises NotFound where `by`
+    does not replace it, and PartlyErased where something of it was erased since `by` was begun.
+
+    The caller holds the lock of the space."""
+    if not await rows(tx, INHERIT, space=space, session_id=by.session_id, replaces=session_id):
+        raise NotFound(kind="session", id=by.session_id)
+    await refuse_partly_erased(tx, space, session_id)
 
 
 async def take_place(tx: Tx, space: str, session_id: str, by: Successor) -> None:

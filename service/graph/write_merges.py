@@ -34,8 +34,8 @@ class MergeEvidence:
     settled: frozenset[str]
     """People with a name or an account, and who is one with such by confirmed merges: somebody by more than their voice."""
     sessions: Mapping[str, str] = field(default_factory=dict)
-    """Turn that somebody's exemplar was taken from → its session. This and what follows is read of spaces only in which a
-    voice alone opens."""
+    """Turn that somebody's exemplar was taken from → its session; of a revision that one whose place it takes: they are of
+    one recording. This and what follows is read of spaces only in which a voice alone opens."""
     unconfirmed: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Automatic merges to be looked at again, (person, into) → id of the Correction that would confirm it."""
     confirmed_as: Mapping[str, str] = field(default_factory=dict)
@@ -101,6 +101,11 @@ MATCH (p:Person {space: $space})-[:HAS_EXEMPLAR]->(e:Exemplar)
 WHERE p.id IN $ids
 MATCH (m:Message {id: e.message_id})
 RETURN DISTINCT m.id AS message, m.session_id AS session
+"""
+
+LIST_REPLACED = """
+MATCH (s:Session {space: $space}) WHERE s.replaces IS NOT NULL
+RETURN s.id AS session, s.replaces AS replaces
 """
 
 LIST_UNCONFIRMED = """
@@ -176,12 +181,20 @@ async def read_merge_evidence(tx: Tx, space: str, ids: Collection[str], *, confi
     if not confirm:
         return evidence
     sessions = await rows(tx, LIST_SESSIONS_OF_EXEMPLARS, space=space, ids=concerned)
+    replaced = {row["session"]: row["replaces"] for row in await rows(tx, LIST_REPLACED, space=space)}
     return replace(
         evidence,
-        sessions={row["message"]: row["session"] for row in sessions},
+        sessions={row["message"]: _first(row["session"], replaced) for row in sessions},
         unconfirmed=await _unconfirmed(tx, space, concerned),
         confirmed_as={person: top for person in concerned if (top := sets.top(person)) != person},
     )
+
+
+def _first(session: str, replaced: Mapping[str, str]) -> str:
+    """Of the revisions of its recording that are there."""
+    while session in replaced:
+        session = replaced[session]
+    return session
 
 
 async def _unconfirmed(tx: Tx, space: str, ids: Sequence[str]) -> dict[tuple[str, str], str]:

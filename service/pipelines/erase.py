@@ -20,7 +20,7 @@ from service.graph.erase import find_erasure, hide, let_go_on, list_erasures, li
 from service.graph.opt_outs import any_opted_out, leave_account_marks, list_logins_of
 from service.graph.receipts import find_receipt, find_receipt_of, save_receipt
 from service.graph.spaces import list_made, lock_space
-from service.graph.succession import Successor, list_begun, take_place
+from service.graph.succession import PartlyErased, Successor, inherit, list_begun, take_place
 from service.graph.write_sessions import SessionBusy
 from service.identity.opt_outs import Marker
 from service.pipelines.erase_files import Files
@@ -112,14 +112,20 @@ class Erase:
 
     async def supersede(self, space: str, session_id: str, by: Successor) -> Erasing:
         """Hide a session, and let its recording be that of `by`, in one transaction; what both were made of stays. `finish`
-        does the rest. Raises NotFound where `by` was not written to replace it, or is gone.
+        does the rest. Raises NotFound where `by` was not written to replace it, or is gone; PartlyErased where something of
+        the session was erased since `by` was begun: then `by` goes, which has it, and the session stays.
 
         It is erased like any other, and not just taken apart: its facts, voices and mirrored words go from the same places, who
         follows events is told that it is gone, and its id is refused. The ledger has it, too: what is erased after it was
         replaced must not come back as it was before. So a database restored from before has neither, and is given the recording
         under another id."""
         why = f"revision {by.session_id}"
-        return await self._begin(Asked(space, Subject(SubjectKind.SESSION, session_id), REVISION, why, by=by))
+        asked = Asked(space, Subject(SubjectKind.SESSION, session_id), REVISION, why, by=by)
+        try:
+            return await self._begin(asked)
+        except PartlyErased:
+            await self._let_go(by.session_id, asked)
+            raise
 
     async def _begin(self, asked: Asked) -> Erasing:
         """What the ledger was told of it and is not hidden by it is struck, but where nobody can know: its write was lost."""
@@ -156,13 +162,16 @@ class Erase:
     async def _erase_begun(self, planned: Erasure, asked: Asked) -> None:
         """What was begun to take the place of a session of which something goes would bring that back: it goes first."""
         for session in await self._graph.read(self._begun_beside, planned, asked):
-            subject = Subject(SubjectKind.SESSION, session)
-            with suppress(NotFound):  # gone since it was looked for
-                await self._begin(Asked(planned.space, subject, asked.asked_by, asked.why, although_open=True))
-                await self.finish(planned.space, subject)
+            await self._let_go(session, asked)
+
+    async def _let_go(self, begun: str, asked: Asked) -> None:
+        subject = Subject(SubjectKind.SESSION, begun)
+        with suppress(NotFound):  # gone since it was looked for
+            await self._begin(Asked(asked.space, subject, asked.asked_by, asked.why, although_open=True))
+            await self.finish(asked.space, subject)
 
     async def _begun_beside(self, tx: Tx, planned: Erasure, asked: Asked) -> list[str]:
-        found = await list_begun(tx, planned.space, planned.sessions)
+        found = await list_begun(tx, planned.space, planned.sessions, there=True)
         return [session for session in found if asked.by is None or session != asked.by.session_id]
 
     async def finish(self, space: str, subject: Subject) -> Erasing:
@@ -276,6 +285,8 @@ class Erase:
         now = await self._planned(tx, asked, before.id, before.at)
         if now.people != before.people or await self._begun_beside(tx, now, asked):
             return False
+        if asked.by is not None:
+            await inherit(tx, now.space, now.subject.id, asked.by)
         await hide(tx, now, self._key().id)
         if asked.by is not None:
             await take_place(tx, now.space, now.subject.id, asked.by)
