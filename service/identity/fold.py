@@ -197,7 +197,9 @@ class Fold:
         self._bind(turn.track, voice.person_id)
         return Link(turn.message_id, turn.track, voice.person_id, self.scores(match, index), learns and self._keeps(voice))
 
-    def create(self, turn: TurnEvidence, vector: Samples, match: Match) -> Create:
+    def create(self, turn: TurnEvidence, vector: Samples, match: Match) -> Create | Unresolved:
+        if (refused := self._of_who_refused(turn)) is not None:
+            return refused
         voice, scores = self._unheard(turn, vector), self.scores(match, match.best)
         self.gallery.put(self._learnt(voice, turn, vector))
         if not self._keeps(voice):
@@ -205,10 +207,12 @@ class Fold:
         self._bind(turn.track, voice.person_id)
         return Create(turn.message_id, turn.track, voice.person_id, scores)
 
-    def create_passing(self, turn: TurnEvidence, total: Samples) -> Create:
+    def create_passing(self, turn: TurnEvidence, total: Samples) -> Create | Unresolved:
         """Somebody of this session only, whose speech is not good enough for a voiceprint: no exemplar, not even a kept
         center."""
         assert self.space is not None
+        if (refused := self._of_who_refused(turn)) is not None:
+            return refused
         vector = unit(total, dimension=self.space.dimension, what=turn.message_id)
         voice = self._unheard(turn, vector)
         self.gallery.put(voice)
@@ -219,8 +223,8 @@ class Fold:
         """Somebody whose voice nobody knows: who was held to speak then before, where no voice of theirs is left, and no other
         track is theirs; else somebody new."""
         assert self.space is not None
-        former = self.former.get(turn.before) if turn.before else None
-        if former is None or former.person_id in self.gallery or self._is_away(former):
+        former = self._former(turn)
+        if former is None or former.person_id in self.gallery or former.person_id in self.bound.values():
             return PersonVoice(derived("person", turn.message_id), self.space, vector)
         return PersonVoice(
             former.person_id,
@@ -232,11 +236,20 @@ class Fold:
             same_as=former.same_as,
         )
 
-    def _is_away(self, former: Former) -> bool:
-        """Whether it cannot be them: they refused, or speak on a track of their own. Of people merged into one each had theirs
-        before, too."""
-        refused = self.refusals.voices | self.refusals.attribution
-        return former.consent in REFUSED or former.person_id in refused or former.person_id in self.bound.values()
+    def _former(self, turn: TurnEvidence) -> Former | None:
+        return self.former.get(turn.before) if turn.before else None
+
+    def _of_who_refused(self, turn: TurnEvidence) -> Create | Unresolved | None:
+        """Where who was held to speak then before refused since to be known by voice: theirs, and nothing is learnt of it;
+        nobody's where they are not to be named either, or speak on a track of their own. None where nobody refused."""
+        former = self._former(turn)
+        if former is None or not (former.consent in REFUSED or former.person_id in self.refusals.voices):
+            return None
+        elsewhere = turn.track != NO_TRACK and former.person_id in self.bound.values()
+        if elsewhere or former.person_id in self.refusals.attribution:
+            return self.unresolved(turn, None, OPTED_OUT)
+        self._bind(turn.track, former.person_id)
+        return Create(turn.message_id, turn.track, former.person_id, self.scores(None, None))
 
     def by_track(self, turn: TurnEvidence, person_id: str, match: Match | None, reason: str) -> Assigned:
         """By `person_id`'s track: of people merged into one it is whose own voice is nearest, if it can be compared."""

@@ -158,6 +158,8 @@ class Settlement:
                 return
             first = min(group.turns, key=lambda t: (t.start, t.message_id))
             created = self.fold.create_passing(first, group.total)
+            if isinstance(created, Unresolved):
+                return
             self.decisions[first.message_id] = created
             self.fold.record(first, created.person_id)
             group = replace(group, person_id=created.person_id)

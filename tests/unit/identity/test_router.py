@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from service.identity.opt_outs import Refusals
 from service.identity.policies import BadVoiceVector, VoiceSpacesDiffer
-from service.identity.router import FoldState, RouterConfig, settle, step
+from service.identity.router import NO_TRACK, FoldState, RouterConfig, settle, step
 from service.identity.thresholds import TELEPHONE, WIDEBAND, ChannelPair
 from service.types.audio import EmbeddingSpace, Samples, SpeakerEmbedding
 from service.types.people import (
@@ -80,9 +81,26 @@ def test_a_voice_that_nobody_has_is_of_who_was_held_to_speak_then_and_of_nobody_
     assert again(first) == ["ana"]
     assert again(first, other) == ["ana", stranger.person_id], "she speaks on a track of her own"
     assert again(replace(first, before="gone")) != ["ana"]
-    assert again(first, consent=Consent.WITHDRAWN) != ["ana"]
     known = gallery(a_person("ana", axis(2)), a_person("ben", axis(0)))
     assert again(first, other, known=known) == ["ben", stranger.person_id], "voices that are known decide"
+
+
+def test_who_refused_to_be_known_by_voice_keeps_their_turns_and_nothing_is_learnt_of_them() -> None:
+    turns = [replace(a_turn(f"m{i}", axis(0), at=5.0 * i, track=("t", "t", "other")[i]), before="ana") for i in range(3)]
+    withdrawn = {"ana": replace(FORMER, consent=Consent.WITHDRAWN)}
+    for refusals, whose in (
+        (Refusals(), ["ana", "ana", None]),
+        (Refusals(voices=frozenset({"ana"})), ["ana", "ana", None]),
+        (Refusals(voices=frozenset({"ana"}), attribution=frozenset({"ana"})), [None, None, None]),
+    ):
+        state, decisions = step(FoldState(former=withdrawn, refusals=refusals), turns, CONFIG)
+        assert [None if isinstance(d, Unresolved) else d.person_id for d in decisions] == whose
+        assert not state.candidates and all(pending.evidence.embedding is None for pending in state.pending)
+        left = [decision for decision in decisions if isinstance(decision, Unresolved)]
+        assert {decision.reason for decision in left} == {"opted_out"}
+    loose = [replace(turn, track=NO_TRACK) for turn in turns]
+    state, decisions = step(FoldState(former=withdrawn), loose, CONFIG)
+    assert [d.person_id for d in decisions if isinstance(d, Create)] == ["ana"] * 3 and not state.candidates
 
 
 def test_two_who_are_merged_keep_each_their_track_when_their_recording_is_processed_again() -> None:
