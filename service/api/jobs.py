@@ -149,7 +149,7 @@ class IngestInput:
     again: bool = strawberry.field(
         default=False,
         description="Where the recording is there with another transcript or date, or of other models: take the place of that, "
-        "as a new revision. Without, it is refused.",
+        "as a new revision; that is erased for good. Needs the scope `admin`. Without, it is refused.",
     )
 
 
@@ -193,6 +193,8 @@ async def follow(context: Context, id: str) -> AsyncGenerator[Any, None]:
 async def ingest(context: Context, wanted: IngestInput, key: str) -> JobType:
     """Raises NotAllowed, NotFound for uploads, InvalidInput, KeyConflict, Busy."""
     principal = context.allowed("ingest", "ingest a recording")
+    if wanted.again:  # what others said is erased with it
+        context.allowed("admin", "put a new revision of a recording in place of what is there")
     if wanted.started_at is not None and wanted.started_at.tzinfo is None:
         raise BadInput(what="startedAt", given=f"{wanted.started_at.isoformat()} without a zone", needed="a time with its zone")
     for upload in filter(None, (wanted.upload_id, wanted.transcript_upload_id)):

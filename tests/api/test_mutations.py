@@ -90,11 +90,12 @@ async def test_a_recording_is_ingested_once_per_key_and_followed_to_its_end(home
     assert await home.code("query($id: ID!) { session(id: $id) { title } }", token, id=last["sessionId"]) == "not_allowed"
 
 
-async def test_a_recording_that_is_there_takes_its_own_place_where_that_is_asked_for(home: Api) -> None:
-    token, everything = home.token("recorder", scopes=["ingest"]), home.token("owner", scopes=["ask", "read_all"])
+async def test_what_is_there_is_replaced_by_its_own_delivery_where_an_admin_asks_for_that(home: Api) -> None:
+    token, everything = home.token("desk", scopes=["admin"]), home.token("owner", scopes=["ask", "read_all"])
     job = "query($id: ID!) { job(id: $id) { status error sessionId } }"
     session = "query($id: ID!) { session(id: $id) { revision numMessages startedAt } }"
-    upload = await home.upload(clip("ask_teapot_nora.ogg"), token)
+    heard = b"WEBVTT\n\n00:00:00.000 --> 00:00:02.000\n<v Nora>Where is the teapot?\n"
+    upload = await home.upload(heard, token)
 
     async def ended(key: str, **wanted: Any) -> dict[str, Any]:
         asked = await one(home, INGEST, token, input={"uploadId": upload, **wanted}, key=key)
@@ -110,6 +111,9 @@ async def test_a_recording_that_is_there_takes_its_own_place_where_that_is_asked
     assert refused["status"] == "FAILED" and refused["error"].startswith("session_conflict"), refused
     wanted = {"uploadId": upload, **other_day, "again": True}
     assert (await one(home, INGEST, token, input=wanted, key="teapot 2"))["__typename"] == "Conflict", "another request"
+    recorder = home.token("recorder", scopes=["ingest"])
+    wanted["uploadId"] = await home.upload(heard, recorder)
+    assert (await one(home, INGEST, recorder, input=wanted, key="teapot 3"))["__typename"] == "NotAllowed", "it would erase"
     second = await ended("teapot 3", **other_day, again=True)
     assert second["status"] == "COMPLETE" and second["sessionId"] != first["sessionId"], second
     shown = await one(home, session, everything, id=second["sessionId"])
