@@ -49,7 +49,11 @@ def ingest(
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Where it is there with another transcript or date, or of other models: take its place."),
+        typer.Option(
+            "--again",
+            help="Where it is there with another transcript or date, or of other models: take its place. That is erased for "
+            "good, and for each FILE the whole space looked through for what is left of it.",
+        ),
     ] = False,
     space: SpaceName = None,
     encoder: EncoderName = None,

@@ -3,9 +3,8 @@ turns, settled again after each batch: whoever is there finds what is said while
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from service.graph.close_sessions import save_attendance
 from service.graph.driver import Tx, rows
@@ -64,20 +63,6 @@ SET s.status = 'failed', s.error = $error
 REMOVE s.checkpoint, s.thinned_of
 RETURN s.id AS id
 """
-
-LIST_SILENT = """
-MATCH (s:Session {space: $space, status: 'open'})
-WHERE s.id IN $ids AND s.created_at < $before
-  AND NOT EXISTS { MATCH (m:Message {session_id: s.id}) WHERE m.created_at >= $before }
-  AND NOT EXISTS { MATCH (f:Meeting {space: $space, session_id: s.id}) WHERE f.last_at >= $before }
-RETURN s.id AS id ORDER BY id
-"""
-
-
-async def list_silent(tx: Tx, space: str, ids: Collection[str], *, before: datetime) -> list[str]:
-    """Those of the sessions `ids` that are open, and of which nothing was written, nor delivered, since `before`: whoever wrote
-    them does not go on."""
-    return [row["id"] for row in await rows(tx, LIST_SILENT, space=space, ids=sorted(ids), before=before)]
 
 
 async def list_open_turns(tx: Tx, space: str, session_id: str) -> list[OpenTurn]:

@@ -14,7 +14,10 @@ from service.types.erasure import Erasure, Receipt, Subject, SubjectKind
 
 class SessionErased(VoicegraphError):
     code = "session_erased"
-    says = "Session {session_id} was erased (receipt {receipt}). Give another session id if it is to be remembered after all."
+    says = (
+        "Session {session_id} was erased, or a new revision took its place (receipt {receipt}). Give another session id if it "
+        "is to be remembered after all."
+    )
     http_status = 409
 
 

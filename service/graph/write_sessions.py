@@ -13,6 +13,7 @@ from service.graph.cypher import for_space
 from service.graph.driver import Tx, rows
 from service.graph.images import Shown, save_images
 from service.graph.receipts import refuse_erased
+from service.graph.silent import list_silent
 from service.graph.spaces import LOCK_SPACE, lock_space
 from service.graph.succession import list_begun, refuse_partly_erased, revised_id
 from service.graph.thin_checkpoints import checkpoint_hash
@@ -24,15 +25,21 @@ from service.types.people import Assigned, Create, Decision, Link, Unresolved
 
 ROUTER, SETTLEMENT = "router", "settlement"
 """`by` of a decision: made when the turn came, or at the session's end."""
+GIVEN_UP = "given_up"
+"""`error` of a session that was broken off, and whose recording was then given with other content."""
 
 
 class SessionConflict(VoicegraphError):
     code = "session_conflict"
-    says = (
-        "{what} is already there with other content ({why}). Give another session id, deliver the same thing again, or ask for "
-        "it to be ingested `again`: a new revision then takes the place of the one there."
-    )
+    says = "{what} is already there with other content ({why}). {advice}"
     http_status = 409
+
+
+ANOTHER_ID = "Give another session id, or deliver the same thing again."
+AGAIN = ANOTHER_ID + " The same recording may be ingested `again`: a new revision then takes the place of the one there."
+ITS_ID = "Give the id that it has there, or none if it has none of yours."
+AS_IT_IS = "It stays as it is."
+"""What to do about a conflict."""
 
 
 class SessionBusy(VoicegraphError):
@@ -59,8 +66,8 @@ class NewSession:
     """SHA-256 of the transcript beside a recording: it must not be there by itself, before or after."""
     again: bool = False
     """Where its recording is there with other content, this is to take its place as a new revision."""
-    own_id: bool = True
-    """Whether `id` was given; else it follows from the recording."""
+    silent_since: datetime | None = None
+    """`again`, what was begun with other content is given up where nothing of it was written since then."""
     revision: int = 1
     replaces: str | None = None
     """Id of the session whose place it takes; until then nobody reads it."""
@@ -81,6 +88,8 @@ class OpenedSession:
     revision: int = 1
     replaces: str | None = None
     """Id of the session whose place it takes, until nothing is left of that one."""
+    unswept: str | None = None
+    """Id of the session whose place that one took: where something of it is left it goes before this is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +239,18 @@ async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
     """Make the session, or find what is there of it. Raises SessionErased, and SessionConflict for the same id or the same
     sound with other content; a failed session without messages may be delivered anew in another form.
 
-    What is there with other content and is not being written is replaced `again`: a new revision is opened, under an id of its
-    own, that nobody reads and no recording is known by until `take_place`; that one stays as it is. PartlyErased where it may
-    not be. Afterwards the same request, `again` or not, finds the revision, and the one before is a conflict."""
+    What is there with other content is replaced `again`: a new revision is opened, under an id of its own, that nobody reads
+    and no recording is known by until `take_place`; that one stays as it is. PartlyErased where it may not be. What was begun
+    with other content, and nobody goes on with, is failed; SessionBusy where it is being written. Afterwards the same request,
+    `again` or not, finds the revision, and the one before is a conflict."""
     await lock_space(tx, session.space)
     there = await _find(tx, session.id) or await _find_revision(tx, session)
+    if there is not None and _is_other(session, there) and there["status"] == SessionStatus.OPEN:
+        await _give_up(tx, session, there["id"])
+        there["status"] = SessionStatus.FAILED
+    unswept = None
     if there is not None and _is_replaced(session, there):
+        unswept = there["replaces"]
         session = await _revised(tx, session, there)
         there = await _find(tx, session.id)
     elif there is not None and there["revision"] > 1:
@@ -253,7 +268,8 @@ async def open_session(tx: Tx, session: NewSession) -> OpenedSession:
     if properties and session.replaces:  # its recording is that of the session there, until it takes the place of that one
         properties |= {"external_id": there and there["external_id"], "access": session.access or (there and there["access"])}
     await tx.run(OPEN_SESSION, session_id=session.id, properties=properties)
-    return _opened(session, SessionStatus.OPEN, started_at, there["checkpoint"] if there else None, written)
+    opened = _opened(session, SessionStatus.OPEN, started_at, there["checkpoint"] if there else None, written)
+    return replace(opened, unswept=unswept)
 
 
 def _opened(
@@ -274,15 +290,27 @@ async def _find_revision(tx: Tx, session: NewSession) -> dict[str, Any] | None:
     there = await _find(tx, known) if known else None
     if there is None or there["revision"] == 1:
         return None
-    own = not session.own_id or there["id"] == revised_id(session.id, there["revision"], there["content_hash"])
-    return there if own else None
+    return there if there["id"] == revised_id(session.id, there["revision"], there["content_hash"]) else None
+
+
+def _is_other(session: NewSession, there: Mapping[str, Any]) -> bool:
+    """Whether what is there is of the same recording, with other content than it is to have now."""
+    same = all(there[name] == getattr(session, name) for name in ("space", "external_id"))
+    return session.again and same and there["content_hash"] != session.content_hash
 
 
 def _is_replaced(session: NewSession, there: Mapping[str, Any]) -> bool:
     """Whether what is there is what `session` is to be a new revision of: whole, or broken off for good."""
-    same = all(there[name] == getattr(session, name) for name in ("space", "external_id"))
     over = there["status"] == SessionStatus.COMPLETE or (there["status"] == SessionStatus.FAILED and there["num_messages"])
-    return bool(session.again and same and over and there["content_hash"] != session.content_hash)
+    return bool(over and _is_other(session, there))
+
+
+async def _give_up(tx: Tx, session: NewSession, begun: str) -> None:
+    """Who writes `begun` after all finds it failed, and stops. Raises SessionBusy where something of it was written lately."""
+    before = session.silent_since
+    if before is None or not await list_silent(tx, session.space, [begun], before=before):
+        raise SessionBusy(session_id=begun)
+    await fail_session(tx, session.space, begun, GIVEN_UP)
 
 
 async def _revised(tx: Tx, session: NewSession, there: Mapping[str, Any]) -> NewSession:
@@ -291,18 +319,20 @@ async def _revised(tx: Tx, session: NewSession, there: Mapping[str, Any]) -> New
     id = revised_id(session.id, revision, session.content_hash)
     for begun in await list_begun(tx, session.space, [there["id"]], failed=False):
         if begun != id:
-            raise SessionConflict(what="A new revision of this recording", why=f"session {begun}, which is not through")
+            await _give_up(tx, session, begun)
     return replace(session, id=id, revision=revision, replaces=there["id"], access=there["access"])
 
 
 async def _refuse_known_sound(tx: Tx, session: NewSession) -> None:
     known = await find_session_of(tx, session.space, session.external_id)
     if known and known != session.replaces:
-        raise SessionConflict(what="This recording", why=f"it is session {known}")
+        raise SessionConflict(what="This recording", why=f"it is session {known}", advice=ITS_ID)
     if session.transcript and (known := await find_session_of(tx, session.space, session.transcript)):
-        raise SessionConflict(what="This transcript", why=f"without its recording it is session {known}; forget that first")
+        why = f"without its recording it is session {known}"
+        raise SessionConflict(what="This transcript", why=why, advice="Erase that session first.")
     if beside := await rows(tx, FIND_SESSION_BY_TRANSCRIPT, space=session.space, transcript=session.external_id):
-        raise SessionConflict(what="This transcript", why=f"with its recording it is session {beside[0]['id']}")
+        why = f"with its recording it is session {beside[0]['id']}"
+        raise SessionConflict(what="This transcript", why=why, advice=AS_IT_IS)
 
 
 async def find_session_of(tx: Tx, space: str, external_id: str) -> str | None:
@@ -319,8 +349,9 @@ def _refuse_other_content(session: NewSession, there: Mapping[str, Any]) -> None
         return
     if there["space"] == session.space and there["revision"] > 1:
         why = f"it is revision {there['revision']}, session {session.id}, of another transcript, date, addressee or model"
-        raise SessionConflict(what="This recording", why=why)
-    raise SessionConflict(what=f"Session {session.id}", why="another recording, transcript, date, addressee or model")
+        raise SessionConflict(what="This recording", why=why, advice=ANOTHER_ID if session.again else AGAIN)
+    why = "another recording, transcript, date, addressee or model"
+    raise SessionConflict(what=f"Session {session.id}", why=why, advice=ANOTHER_ID if session.again else AGAIN)
 
 
 def _session_properties(session: NewSession) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from service.graph.erase import (
 from service.graph.erase_names import Known, known_as, list_bearers, list_texts_with, list_things_named
 from service.graph.erase_turns import list_facts_seen, list_turns_of
 from service.graph.merges import list_merges
-from service.graph.open_sessions import list_silent
+from service.graph.silent import list_silent
 from service.graph.write_sessions import SessionBusy
 from service.memory.erased_names import Names, is_ordinary, is_word, names_of, parts_of, without_names
 from service.memory.erasure import facts_that_go, named_elsewhere

@@ -48,8 +48,8 @@ from service.graph.erase_turns import (
     list_turns_of,
 )
 from service.graph.jobs import save_interrupted
-from service.graph.open_sessions import list_silent
 from service.graph.settled_sessions import get_settled_session
+from service.graph.silent import list_silent
 from service.graph.spaces import get_space, lock_space
 from service.graph.voices import NEVER, changed_voices
 from service.graph.write_consents import forget_voiceprints, list_encoders

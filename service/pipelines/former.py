@@ -10,6 +10,7 @@ import numpy as np
 
 from service.graph.driver import Graph
 from service.graph.former import FormerTurn, list_former, list_former_turns
+from service.graph.succession import list_begun
 from service.identity.policies import recomputed
 from service.pipelines.gallery import Candidates, Voices
 from service.types.audio import Samples, Segment
@@ -20,10 +21,11 @@ SHARE = 0.5
 
 
 class Former:
-    """Turns of the session that is to be replaced."""
+    """Turns of the session that is to be replaced. `beside`: messages of revisions begun of it before, which go with it."""
 
-    def __init__(self, turns: Sequence[FormerTurn]) -> None:
-        self.messages = frozenset(turn.message_id for turn in turns)
+    def __init__(self, turns: Sequence[FormerTurn], beside: Iterable[str] = ()) -> None:
+        self.num_turns = len(turns)
+        self.messages = frozenset((*(turn.message_id for turn in turns), *beside))
         spoken = [turn for turn in turns if turn.person_id is not None]
         self.people = sorted({turn.person_id for turn in spoken if turn.person_id is not None})
         self._starts = np.array([turn.start for turn in spoken], dtype=np.float64)
@@ -31,8 +33,11 @@ class Former:
         self._whose = np.array([self.people.index(turn.person_id or "") for turn in spoken], dtype=np.intp)
 
     @classmethod
-    async def read(cls, graph: Graph, space: str, session_id: str) -> Former:
-        return cls(await graph.read(list_former_turns, space, session_id))
+    async def read(cls, graph: Graph, space: str, session_id: str, *, by: str) -> Former:
+        """`by`: id of the revision that is to take its place."""
+        begun = [one for one in await graph.read(list_begun, space, [session_id]) if one != by]
+        beside = [turn.message_id for one in begun for turn in await graph.read(list_former_turns, space, one)]
+        return cls(await graph.read(list_former_turns, space, session_id), beside)
 
     def speaker(self, segment: Segment) -> str | None:
         """Id of who was held to speak then, for more than SHARE of it."""

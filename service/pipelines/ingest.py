@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -87,11 +87,21 @@ class IngestConfig:
     """Numbers of the pipeline itself; its parts have their own."""
 
     batch: int = 64  # turns a write: some minutes of talk; about 0.1 s under the space's lock
+    given_up: timedelta = timedelta(minutes=10)  # without a turn, for what is begun otherwise; who still writes it loses work
     heard_share: float = 0.95  # of the progress, for all until the last turn is written
     hearing: HearingConfig = field(default_factory=HearingConfig)
     diariser: DiariserConfig = field(default_factory=DiariserConfig)
     merging: MergeConfig = field(default_factory=MergeConfig)
     names: NameConfig = field(default_factory=NameConfig)
+
+
+class NothingHeard(VoicegraphError):
+    code = "nothing_heard"
+    says = (
+        "Nobody is heard in this recording now, and session {session_id} has {turns} turns of it: nothing takes their place, "
+        "and it stays as it is. Look whether the transcript is that of the recording."
+    )
+    http_status = 422
 
 
 class Ingest:
@@ -133,11 +143,11 @@ class Ingest:
 
     async def __call__(self, request: IngestRequest, progress: Progress = lambda share, stage: None) -> IngestReport:
         """Write one recording, or one transcript. Raises the decoder's and the transcript's errors, WrongContent,
-        SessionConflict, SessionErased, PartlyErased, SessionBusy, and the graph's: then the session stays open, and the same
-        request goes on where it stopped. Facts that could not be read raise, too, with the session complete: the same request
-        then reads them."""
+        SessionConflict, SessionErased, PartlyErased, NothingHeard, SessionBusy, and the graph's: then the session stays open,
+        and the same request goes on where it stopped. Facts that could not be read raise, too, with the session complete: the
+        same request then reads them."""
         if request.again and self._erase is None:
-            raise InvalidInput(what="again", given="true", needed="an ingest that can erase what is replaced")
+            raise _cannot_erase()
         began, watch = time.perf_counter(), Stopwatch()
         progress(0.0, "decode")
         with watch.stage("probe"):
@@ -145,14 +155,19 @@ class Ingest:
             request = written.request if written else request
             info = written.info if written else await asyncio.to_thread(decode.probe, request.path)
         session = await asyncio.to_thread(new_session, request, info, self._models)
+        session = replace(session, silent_since=datetime.now(UTC) - self._config.given_up)
         settings = await self._graph.write(ensure_space, SpaceSettings(request.space))
         await expire_voices(self._graph, settings)
         await expire_sounds(self._graph, [settings.id])
         opened = await self._graph.write(open_session, session)
         session = replace(session, id=opened.id, revision=opened.revision, replaces=opened.replaces)
         if opened.status is not SessionStatus.COMPLETE:
+            if opened.replaces is not None and self._erase is None:
+                raise _cannot_erase()
             session = replace(session, started_at=opened.started_at)
             try:
+                if opened.unswept is not None and self._erase is not None:
+                    await self._erase.finish(session.space, Subject(SubjectKind.SESSION, opened.unswept))
                 await self._write(request, session, info, written, settings, opened, watch, progress)
             except VoicegraphError as error:
                 if error.http_status < 500 and error.http_status != CONFLICT:
@@ -187,7 +202,9 @@ class Ingest:
         progress: Progress,
     ) -> None:
         router = router_of(self._router, settings, request.roster)
-        former = await Former.read(self._graph, session.space, session.replaces) if session.replaces else None
+        former = None
+        if session.replaces is not None:
+            former = await Former.read(self._graph, session.space, session.replaces, by=session.id)
         voices = VoicesWithout(self._gallery, self._graph, former, settings.routing) if former else self._gallery
         folding = self._folding(session, router, opened, voices)
         if not folding.checkpoint.settled:
@@ -200,6 +217,8 @@ class Ingest:
                 wording = self._wording(transcript)
                 await self._hear(request, session, info, transcript, wording, folding, watch, progress, former=former)
                 left_out = wording.written
+            if former and former.num_turns and not folding.checkpoint.next_index:
+                raise NothingHeard(session_id=session.replaces, turns=former.num_turns)
             progress(self._config.heard_share, "settle")
             with watch.stage("graph"):
                 await folding.settle(left_out=left_out, mended=transcript.recovered if transcript else 0)
@@ -326,6 +345,10 @@ class Ingest:
             )
             for turn, view in zip(turns, views, strict=True)
         ]
+
+
+def _cannot_erase() -> InvalidInput:
+    return InvalidInput(what="again", given="true", needed="an ingest that can erase what is replaced")
 
 
 CONFLICT = 409

@@ -88,7 +88,6 @@ def new_session(request: IngestRequest, info: AudioInfo, models: Models) -> NewS
         embedder=models.text.name if models.text else None,
         transcript=decode.sha256(request.transcript) if request.transcript else None,
         again=request.again,
-        own_id=request.session_id is not None,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from service.connectors.files import TranscriptDoesNotFit
-from service.errors import NotFound
+from service.errors import InvalidInput, NotFound
 from service.graph.access import read_scope
 from service.graph.driver import Graph, changes, rows
 from service.graph.dump import dump_space
@@ -26,7 +26,7 @@ from service.graph.succession import PartlyErased
 from service.graph.write_people import name_person
 from service.graph.write_sessions import SessionBusy, SessionConflict
 from service.pipelines.erase import REVISION, Erase
-from service.pipelines.ingest import IngestReport, IngestRequest
+from service.pipelines.ingest import IngestReport, IngestRequest, NothingHeard
 from service.types.audio import SAMPLE_RATE, SpeakerEmbedding, SpeakerEncoder, Waveform
 from service.types.erasure import Subject, SubjectKind
 from service.types.ids import fresh
@@ -58,6 +58,10 @@ ORDER BY p.id
 """
 RECEIPT = "MATCH (r:Receipt {space: $space, subject: $session}) RETURN r.asked_by AS by"
 SEEN = "MATCH (m:Message {space: $space})-[:FOR]->(:Audience) RETURN collect(DISTINCT m.session_id) AS sessions"
+
+LONG_AGO = """
+MATCH (n:Session|Message {space: $space}) SET n.created_at = n.created_at - duration({minutes: 11})
+"""
 
 
 class Recording:
@@ -153,13 +157,16 @@ async def _sessions(graph: Graph, space: str) -> list[dict[str, Any]]:
     return await graph.read(rows, found, space=space)
 
 
-async def test_what_is_delivered_after_a_revision_is_known_the_one_before_refused_and_a_third_takes_its_place(
+async def test_after_a_revision_it_is_known_the_one_before_refused_without_its_id_too_and_a_third_takes_its_place(
     recording: Recording, graph: Graph, space: str
 ) -> None:
     deliver = partial(recording.ingest, space, worded=True, session_id=f"{space}-kitchen")
     first = await deliver()
+    without_id = partial(recording.ingest, space, worded=True, zone=PARIS, again=True)
     with pytest.raises(SessionConflict, match="`again`"):
         await deliver(zone=VIENNA)
+    with pytest.raises(SessionConflict, match=rf"it is session {first.session_id}\). Give the id that it has"):
+        await without_id()
     same = await deliver(again=True)
     assert (same.session_id, same.already_complete, same.revision) == (first.session_id, True, 1)
     second = await deliver(zone=VIENNA, again=True)
@@ -169,12 +176,13 @@ async def test_what_is_delivered_after_a_revision_is_known_the_one_before_refuse
         assert (known.session_id, known.already_complete, known.revision) == (second.session_id, True, 2)
     with pytest.raises(SessionConflict, match=rf"it is revision 2, session {second.session_id}"):
         await deliver()
+    with pytest.raises(SessionConflict, match=rf"it is session {second.session_id}\)"):
+        await without_id()
     assert await graph.read(dump_space, space) == before
     people = await recording.people(space)
     third = await deliver(again=True)
-    fourth = await deliver(zone=VIENNA, again=True)
-    assert (third.revision, fourth.revision) == (3, 4) and fourth.session_id != second.session_id
-    assert await recording.people(space) == people and await recording.seen(space) == [fourth.session_id]
+    assert third.revision == 3 and third.session_id != first.session_id
+    assert await recording.people(space) == people and await recording.seen(space) == [third.session_id]
 
 
 class Newer:
@@ -208,16 +216,17 @@ class Cut(Exception):
     """Stands for whatever ends a run in the middle."""
 
 
+async def cut(step: Callable[..., Awaitable[Any]], *given: Any, after: bool) -> Any:
+    if after:
+        await step(*given)
+    raise Cut
+
+
 async def test_broken_off_anywhere_the_same_request_goes_on_and_nobody_sees_both(
     recording: Recording, graph: Graph, space: str
 ) -> None:
     before = (await recording.ingest(space, worded=True)).session_id
     people = await recording.people(space)
-
-    async def cut(step: Callable[..., Awaitable[Any]], *given: Any, after: bool) -> Any:
-        if after:
-            await step(*given)
-        raise Cut
 
     def cut_heard(share: float, stage: str) -> None:
         if stage == "hear":
@@ -316,6 +325,41 @@ async def test_what_is_erased_while_a_revision_is_written_takes_that_with_it(
     assert [row["session_id"] for row in await _sessions(graph, space)] == left == await recording.seen(space)
     with pytest.raises(SessionErased if kind is SubjectKind.SESSION else PartlyErased):
         await recording.ingest(space, worded=True, zone=PARIS, again=True)
+
+
+async def test_a_revision_that_nobody_goes_on_with_stands_in_no_others_way(
+    recording: Recording, graph: Graph, space: str
+) -> None:
+    await recording.ingest(space, worded=True)
+    people = await recording.people(space)
+    for number, after in enumerate((False, True)):
+        erase = recording.eraser(graph, space)
+        setattr(erase, "supersede", partial(cut, erase.supersede, after=after))  # noqa: B010 - killed there
+        with pytest.raises(Cut):
+            await recording.ingest(space, worded=True, zone=VIENNA, again=True, erase=erase)
+        other = partial(recording.ingest, space, worded=True, zone=f"Etc/GMT-{number}", again=True)
+        with pytest.raises(SessionBusy):
+            await other()
+        (begun,) = (row["session_id"] for row in await _sessions(graph, space) if row["status"] == "open")
+        given = IngestRequest(recording.path, space, session_id=begun, transcript=recording.transcript, zone=VIENNA)
+        with pytest.raises(InvalidInput, match="erase"):  # else it was closed beside what it replaces
+            await an_ingest(graph)(given)
+        await graph.write(changes, LONG_AGO, space=space)
+        report = await other()
+        assert await recording.seen(space) == [report.session_id] and await recording.people(space) == people
+        assert [row["session_id"] for row in await _sessions(graph, space)] == [report.session_id]
+
+
+async def test_a_revision_in_which_nobody_is_heard_takes_nobodys_place(
+    recording: Recording, graph: Graph, space: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await recording.ingest(space, worded=True)
+    before = await recording.spoken(space, first.session_id)
+    monkeypatch.setattr("service.pipelines.ingest.heard_turns", lambda *given: iter(()))
+    for _ in range(2):
+        with pytest.raises(NothingHeard, match=f"session {first.session_id} has 3 turns"):
+            await recording.ingest(space, worded=True, zone=VIENNA, again=True)
+        assert await recording.spoken(space, first.session_id) == before and await recording.seen(space) == [first.session_id]
 
 
 async def test_a_revision_that_fails_leaves_what_is_there_and_goes_with_it_when_another_takes_its_place(
