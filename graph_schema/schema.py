@@ -139,7 +139,8 @@ NODES: tuple[Node, ...] = (
         Property(
             "content_hash",
             "string",
-            "hash of everything the ingest was given: a second delivery with another hash is a conflict",
+            "hash of everything the ingest was given: a second delivery with another hash is a conflict, or a new revision "
+            "where that is asked for (`again`)",
         ),
         Property(
             "revision", "integer", "how often its recording was processed, each time in place of the time before; none: once"

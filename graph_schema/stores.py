@@ -81,7 +81,7 @@ STORES: tuple[Store, ...] = (
     Store(
         "questions",
         "graph; only where the setting `question_days` says so",
-        "what somebody asked, what it touched and what it found",
+        "what somebody asked and what it touched; with `question_hits`, what it found, too",
         "after `question_days`, at the next question of the space or sweep of the service; " + _WITH_SPACE,
         ("Query",),
     ),
