@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import time
 from dataclasses import dataclass
 
 COARSE = 0.002
 """Seconds before the moment, from which on the clock is looked at instead of a timer: those of an event loop are late by up to
 a millisecond, by how much their time is no whole one."""
+
+SCATTERED = 0.1
+"""Of a step, how much later than the moment at most, by lot: what is left to do then takes some 0.2 ms less where the machine
+had something to do just before, and that would tell."""
+_lots = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +36,10 @@ def left_until(elapsed: float, step: float) -> float:
 
 
 async def even_moment(began: float, step: float) -> None:
-    """Returns at the next multiple of `step` (seconds) after `began` (by the monotonic clock), to the tenth of a millisecond
-    where nothing else is to be done."""
+    """Returns at the next multiple of `step` (seconds) after `began` (by the monotonic clock), or later by a part of the step
+    that lots decide, and nothing else."""
     now = time.monotonic()
-    moment = now + left_until(now - began, step)
+    moment = now + left_until(now - began, step) + _lots.uniform(0.0, SCATTERED * step)
     await asyncio.sleep(max(0.0, moment - now - COARSE))
     while time.monotonic() < moment:  # noqa: ASYNC110 - no event tells the time
         await asyncio.sleep(0)
