@@ -188,7 +188,7 @@ def hidden_ids(secrets: Secrets, asker: Asker, worlds: Sequence[World]) -> dict[
 async def _time(report: Report, api: Api, secrets: Secrets, world: World, everybody: Sequence[Asker], number: int) -> None:
     """As Finn, who knows few: of what the world holds, and of somebody who said much, in a session as long."""
     asker = next(a for a in everybody if a.name == "finn")
-    outside = secrets.outside(asker)
+    outside = secrets.outside(asker) - set(map(world.person, (*SAME, *GUESSED)))  # an id of before a merge finds something
     hidden = {
         label: [n["id"] for n in secrets.made[world.space][1] if n["label"] == label and n["id"] in outside] for label in TIMING
     }
