@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from service.audio.encoders.campplus_export import ExportFailed, WeightsNotKnown
+from service.audio.encoders.campplus_export import EXPORTING, ExportFailed, WeightsNotKnown
 from service.audio.encoders.embedding import ModelMissing, sha256
 from service.types.audio import SAMPLE_RATE
 
@@ -63,7 +63,7 @@ def _export(weights: Path, path: Path) -> None:
     """`waveform` (batch, 1, samples) → `scores` (batch, 589, 7), log-probabilities of the powerset classes."""
     import torch
 
-    with warnings.catch_warnings():
+    with EXPORTING, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about torchcodec, and that the exporter is the older one: its file is compared below
         from pyannote.audio import Model
 

